@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A monotonic clock in nanoseconds.
+ */
+#ifndef TWI_BASE_CLOCK_H
+#define TWI_BASE_CLOCK_H
+
+#include <stdint.h>
+
+int64_t twi_now_ns(void); /* -1 if the system has none */
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The context: everything that would otherwise be global. Independent contexts share nothing. One
+ * thread at a time may use a context; kernels made from it may be launched from several (docs).
+ */
+#ifndef TWI_BASE_CONTEXT_H
+#define TWI_BASE_CONTEXT_H
+
+#include "base/diag.h"
+#include "base/intern.h"
+#include "tilewright/context.h"
+
+/* Environment variables, read in one place (env.c) when a context is made; NULL or 0 where not set.
+ */
+typedef struct twi_env {
+    const char *cc, *store, *dump, *nvrtc, *cuda, *opencl, *tmpdir;
+    int threads;
+} twi_env;
+
+struct tw_context {
+    twi_mem mem;
+    twi_arena arena; /* lives as long as the context */
+    twi_names names;
+    twi_diags diags;
+    twi_env env;
+};
+
+#endif

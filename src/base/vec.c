@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Growth of arrays. A vector never holds 2^31 elements or more, so that n + 1 cannot wrap.
+ */
+#include "base/vec.h"
+
+void *twi_vec_grow(twi_arena *a, void *at, uint32_t *cap, uint32_t need, size_t size) {
+    if (need > INT32_MAX)
+        twi_mem_fail(a->mem);
+    uint32_t grown = *cap < 8 ? 8 : *cap + *cap / 2;
+    if (grown < need)
+        grown = need;
+    void *p = twi_alloc_n(a, grown, size);
+    if (*cap)
+        memcpy(p, at, (size_t)*cap * size);
+    *cap = grown;
+    return p;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A kernel on its way: what each step has made so far. Steps are in path.c, in order; each needs those before it.
+ */
+#ifndef TWI_COMPILE_PATH_H
+#define TWI_COMPILE_PATH_H
+
+#include "compile/codes.h"
+#include "search/search.h"
+#include "target/target.h"
+#include "tilewright/compile.h"
+
+typedef enum { TWI_WHERE_CPU, TWI_WHERE_INTERP, TWI_WHERE_NOWHERE } twi_where_kind;
+/* A target by name: what it can do, and how to open it. */
+typedef struct {
+    twi_where_kind kind; /* NOWHERE: recorded caps of a device that is not here */
+    twi_caps caps;
+    const char *name;
+} twi_where;
+/* False: diagnostics. */
+bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps, const char *const *pins, size_t n_pins,
+                    twi_where *out);
+twi_target *twi_where_open(tw_context *ctx, const twi_where *where); /* NULL: diagnostics */
+
+typedef struct twi_path {
+    tw_context *ctx;
+    twi_arena *arena;
+    twi_where where;
+    tw_ir *spec;          /* specialised; what the oracle reads */
+    tw_ir *ir;            /* lifted, folds of the class asked for; what plans speak of */
+    twi_plans *plans;
+    const char **derived; /* by scope */
+    twi_loop *loop;
+} twi_path;
+
+bool twi_path_specialise(twi_path *p, const tw_ir *ir, const tw_compile_options *o);
+bool twi_path_class(twi_path *p, bool canonical);
+bool twi_path_plan(twi_path *p, const tw_compile_options *o);
+bool twi_path_lower(twi_path *p);
+bool twi_path_loop_text(twi_path *p, const tw_source *text);
+/* NULL: no dialect speaks for the target (diagnostics). */
+const char *twi_path_source(twi_path *p);
+
+const char *twi_path_plan_text(const twi_path *p, bool derived);
+
+struct tw_compiled {
+    tw_context *ctx;
+    twi_arena arena; /* of all but the kernel */
+    twi_path path;
+    const char *text[TW_STAGES];
+    const char *words;
+    uint64_t hash;
+    twi_target *target; /* NULL: texts only */
+    tw_kernel *kernel;
+};
+
+void twi_dump(const tw_compiled *kernel);
+bool twi_arg_of(const tw_ir *ir, size_t k, tw_arg *out, uint32_t *id); /* false: fewer arguments; id: array's or scalar's */
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Targets by name: cpu, interp[:CAPS], and recorded caps for texts.
+ */
+#include "compile/path.h"
+
+static bool no_target(tw_context *ctx, const char *name) {
+    twi_error(&ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0},
+              "cpu, ref, interp, interp:simt4, or for texts simt32, simt4, cpu-baseline, cpu-avx2, cpu-avx512", 
+              "there is no target '%.200s'", name);
+    return false;
+}
+
+/* --pin isa=avx2 picks the machine description that the pin asks for. */
+static const char *pinned_isa(const char *const *pins, size_t n) {
+    for (size_t k = 0; k < n; k++)
+        if (strncmp(pins[k], "isa=", 4) == 0)
+            return pins[k] + 4;
+    return NULL;
+}
+
+static bool is_later(tw_context *ctx, const char *name) {
+    static const char *const later[] = {"cuda", "opencl", "metal"};
+    for (size_t k = 0; k < sizeof later / sizeof later[0]; k++) {
+        size_t n = strlen(later[k]);
+        if (strncmp(name, later[k], n) != 0 || (name[n] && name[n] != ':'))
+            continue;
+        twi_error(&ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0}, NULL, "target %s is not built yet", later[k]);
+        return true;
+    }
+    return false;
+}
+
+bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps, const char *const *pins, size_t n_pins,
+                    twi_where *out) {
+    const char *name = target ? target : "cpu";
+    bool given = caps && caps->text;
+    *out = (twi_where){.kind = TWI_WHERE_NOWHERE, .name = name};
+    if (given && !twi_caps_parse(ctx, caps->name, caps->text, caps->n, &out->caps))
+        return false;
+    if (strcmp(name, "cpu") == 0 || strcmp(name, "ref") == 0) {
+        out->kind = TWI_WHERE_CPU;
+        return given || twi_cpu_caps(ctx, pinned_isa(pins, n_pins), &out->caps);
+    }
+    if (strncmp(name, "interp", 6) == 0 && (!name[6] || name[6] == ':')) {
+        const char *of = name[6] ? name + 7 : "simt32";
+        out->kind = TWI_WHERE_INTERP;
+        return given || twi_caps_named(ctx, of, &out->caps) || no_target(ctx, name);
+    }
+    if (given && strcmp(name, "caps") == 0)
+        return true;
+    if (is_later(ctx, name))
+        return false;
+    return twi_caps_named(ctx, name, &out->caps) || no_target(ctx, name);
+}
+
+twi_target *twi_where_open(tw_context *ctx, const twi_where *where) {
+    if (where->kind == TWI_WHERE_INTERP)
+        return twi_interp_open(ctx, &where->caps);
+    if (where->kind == TWI_WHERE_CPU)
+        return twi_cpu_open(ctx, &(twi_cpu_options){.caps = &where->caps});
+    twi_error(&ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0}, "interp:NAME runs plans of recorded caps in the interpreter",
+              "target %s is a description, not a device: texts can be shown, nothing can be run", where->name);
+    return NULL;
+}

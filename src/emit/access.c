@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Loads and stores. Elements that follow one another are moved as a vector, whole or by the helpers
+ * for a count of leading elements; all else goes lane by lane. No form touches memory that its mask
+ * excludes.
+ */
+#include "emit/dialect.h"
+
+enum { STACK_BYTES = 16384 };
+
+uint64_t twi_object_bytes(const twi_object *o) {
+    uint64_t n = 1;
+    if (o->rank > 0)
+        n = (uint64_t)o->extent[0] * (uint64_t)o->stride[0];
+    return (n ? n : 1) * twi_lanes(o->count) * tw_elem_size(o->elem);
+}
+
+/* Large tiles are no automatic arrays. */
+bool twi_in_scratch(const twi_object *o) {
+    const bool local = o->kind == TWI_OBJ_PRIVATE || o->kind == TWI_OBJ_SHARED;
+    return o->kind == TWI_OBJ_SCRATCH || (local && twi_object_bytes(o) > STACK_BYTES);
+}
+
+/* One access as the statements below need it. */
+typedef struct {
+    const twi_laccess *access;
+    const twi_object *object;
+    const char *name, *offset; /* offset: in elements, of the lane l_ where lanes differ */
+    unsigned count;
+    bool gathered, contiguous, whole;
+    twi_lid mask, other; /* 0: none */
+} place;
+
+static const char *stride_text(twi_emitter *e, uint32_t object, unsigned dim, int64_t *known) {
+    const twi_object *o = &e->f->object.at[object];
+    *known = o->stride[dim];
+    if (!(o->dynamic >> dim & 1u))
+        return NULL;
+    const char *name = twi_format(e->arena, "%s_s%u", twi_object_text(e, object), dim);
+    e->parameters |= TWI_USES_STRIDE;
+    twi_once(e, twi_format(e->arena, "const long long %s = stride[%u];", name,
+                           o->array * TWI_MAX_RANK + dim));
+    return name;
+}
+
+static void add_term(twi_emitter *e, twi_sb *sb, const char *text, const char *stride,
+                     int64_t known) {
+    if (!stride && known == 0)
+        return;
+    if (sb->n)
+        twi_sb_str(sb, " + ");
+    twi_sb_str(sb, text);
+    if (stride)
+        twi_sb_printf(sb, " * %s", stride);
+    else if (known != 1)
+        twi_sb_printf(sb, known < 0 ? " * (%lld)" : " * %lld", (long long)known);
+    (void)e;
+}
+
+static const char *offset_text(twi_emitter *e, twi_lid v, const place *p) {
+    twi_sb sb;
+    int64_t constant = 0, known;
+    twi_sb_init(&sb, e->arena);
+    for (unsigned k = 0; k < p->object->rank; k++) {
+        const twi_lid index = twi_larg(e->f, v, k);
+        const twi_lins *at = twi_lins_of(e->f, index);
+        const char *stride = stride_text(e, p->access->object, k, &known);
+        if (at->op == TWI_L_LCONST && at->count == 1 && !stride)
+            constant += (int64_t)e->f->constant.at[at->attr] * known;
+        else if (at->count > 1)
+            add_term(e, &sb, twi_format(e->arena, "%s[l_]", e->value[index].text), stride, known);
+        else
+            add_term(e, &sb, e->value[index].text, stride, known);
+        if (k == p->access->dim && !p->whole && !p->gathered && !p->contiguous && p->count > 1)
+            add_term(e, &sb, "l_", stride, known);
+    }
+    if (constant || !sb.n)
+        twi_sb_printf(&sb, sb.n ? " + %lld" : "%lld", (long long)constant);
+    return twi_sb_text(&sb);
+}
+
+static place place_of(twi_emitter *e, twi_lid v, unsigned count, bool store) {
+    const twi_lins *ins = twi_lins_of(e->f, v);
+    place p = {.access = &e->f->access.at[ins->attr], .count = count};
+    p.object = &e->f->object.at[p.access->object];
+    p.name = twi_object_text(e, p.access->object);
+    const unsigned rank = p.object->rank;
+    for (unsigned k = 0; k < rank; k++)
+        p.gathered = p.gathered || twi_lins_of(e->f, twi_larg(e->f, v, k))->count > 1;
+    p.whole = p.object->count > 1;
+    const unsigned dim = p.access->dim;
+    p.contiguous = count > 1 && !p.gathered && !p.whole && rank > 0 &&
+                   !(p.object->dynamic >> dim & 1u) && p.object->stride[dim] == 1 &&
+                   p.access->mask != TWI_MASK_BOOL &&
+                   !(p.object->elem == TW_BOOL && p.access->has_else);
+    unsigned next = rank + (store ? 1 : 0);
+    if (p.access->mask != TWI_MASK_NONE)
+        p.mask = twi_larg(e->f, v, next++);
+    if (p.access->has_else)
+        p.other = twi_larg(e->f, v, next);
+    p.offset = offset_text(e, v, &p);
+    return p;
+}
+
+static const char *condition(twi_emitter *e, const place *p) {
+    const char *mask = p->mask ? e->value[p->mask].text : NULL;
+    if (!mask)
+        return NULL;
+    if (p->access->mask == TWI_MASK_COUNT)
+        return twi_format(e->arena, p->count > 1 ? "l_ < %s" : "%s > 0", mask);
+    return twi_lins_of(e->f, p->mask)->count > 1 ? twi_format(e->arena, "%s[l_]", mask) : mask;
+}
+
+static const char *element(twi_emitter *e, const place *p) {
+    return twi_format(e->arena, p->whole ? "%s[%s][l_]" : "%s[%s]", p->name, p->offset);
+}
+
+static tw_elem stored_elem(const place *p) {
+    return p->object->elem == TW_BOOL ? TW_U8 : (tw_elem)p->object->elem;
+}
+
+/* A pointer expression's vector, all of it. */
+static const char *vector_at(twi_emitter *e, const place *p, bool store) {
+    return twi_format(e->arena, "*(%s%s *)(%s + %s)", store ? "" : "const ",
+                      twi_access_type(e, stored_elem(p), p->count, p->access->align), p->name,
+                      p->offset);
+}
+
+/* The leading elements: of a vector whose length is no power of two, or as many as a count says. */
+static const char *leading(twi_emitter *e, const place *p) {
+    return p->mask ? e->value[p->mask].text : twi_format(e->arena, "%u", p->count);
+}
+
+static const char *zero(twi_emitter *e, const char *type) {
+    return twi_format(e->arena, "(%s){0}", type);
+}
+
+static void load_lanes(twi_emitter *e, twi_lid v, const place *p, const char *name) {
+    const twi_lins *ins = twi_lins_of(e->f, v);
+    const char *type = twi_ctype(e, ins->elem, p->count, e->value[v].mask);
+    const char *start = !p->other       ? zero(e, type)
+                        : p->count == 1 ? e->value[p->other].text
+                                        : twi_mask_text(e, p->other, e->value[v].mask);
+    const char *test = condition(e, p);
+    const char *from = element(e, p);
+    if (ins->elem == TW_BOOL)
+        from = twi_format(e->arena, p->count > 1 ? "-(%s != 0)" : "%s != 0", from);
+    twi_line(e, "%s %s = %s;", type, name, start);
+    if (p->count > 1)
+        twi_line(e, "for (int l_ = 0; l_ < %u; l_++)", p->count);
+    const char *at = p->count > 1 ? "    " : "";
+    const char *lane = p->count > 1 ? "[l_]" : "";
+    if (test)
+        twi_line(e, "%sif (%s) %s%s = %s;", at, test, name, lane, from);
+    else
+        twi_line(e, "%s%s%s = %s;", at, name, lane, from);
+}
+
+static const char *load_vector(twi_emitter *e, const place *p) {
+    const twi_spell s = {.from = stored_elem(p), .to = stored_elem(p), .count = p->count};
+    const char *type = twi_ctype(e, s.from, p->count, 1);
+    if (p->access->mask == TWI_MASK_NONE && twi_lanes(p->count) == p->count)
+        return vector_at(e, p, false);
+    return twi_format(e->arena, "%s(%s + %s, %s, %s)", twi_expand(e, "@loadn", &s), p->name,
+                      p->offset, leading(e, p), p->other ? e->value[p->other].text : zero(e, type));
+}
+
+void twi_emit_load(twi_emitter *e, twi_lid v) {
+    const twi_lins *ins = twi_lins_of(e->f, v);
+    const bool boolean = ins->elem == TW_BOOL && ins->count > 1;
+    if (boolean)
+        e->value[v].mask = 1;
+    const place p = place_of(e, v, ins->count, false);
+    const char *name = twi_value_text(e, v);
+    e->value[v].text = name;
+    const char *type = twi_ctype(e, ins->elem, ins->count, e->value[v].mask);
+    if (p.whole && !p.mask) {
+        twi_line(e, "const %s %s = %s[%s];", type, name, p.name, p.offset);
+    } else if (p.count == 1 && !p.mask) {
+        twi_line(e, "const %s %s = %s%s;", type, name, element(e, &p),
+                 ins->elem == TW_BOOL ? " != 0" : "");
+    } else if (p.contiguous) {
+        const char *text = load_vector(e, &p);
+        if (boolean)
+            text = twi_format(e->arena, "(%s)(%s != 0)", type, text);
+        twi_line(e, "const %s %s = %s;", type, name, text);
+    } else {
+        load_lanes(e, v, &p, name);
+    }
+}
+
+static void store_lanes(twi_emitter *e, twi_lid value, const place *p) {
+    const char *test = condition(e, p), *to = element(e, p);
+    const char *from = e->value[value].text, *at = "";
+    if (p->count > 1) {
+        twi_line(e, "for (int l_ = 0; l_ < %u; l_++)", p->count);
+        at = "    ";
+        from = twi_format(e->arena,
+                          p->object->elem == TW_BOOL && !p->whole ? "%s[l_] != 0" : "%s[l_]", from);
+    }
+    if (test)
+        twi_line(e, "%sif (%s) %s = %s;", at, test, to, from);
+    else
+        twi_line(e, "%s%s = %s;", at, to, from);
+}
+
+void twi_emit_store(twi_emitter *e, twi_lid v) {
+    const twi_laccess *access = &e->f->access.at[twi_lins_of(e->f, v)->attr];
+    const unsigned rank = e->f->object.at[access->object].rank;
+    const twi_lid value = twi_larg(e->f, v, rank);
+    const place p = place_of(e, v, twi_lins_of(e->f, value)->count, true);
+    const char *text = twi_mask_text(e, value, 1);
+    if (p.whole && !p.mask) {
+        twi_line(e, "%s[%s] = %s;", p.name, p.offset, text);
+        return;
+    }
+    if (!p.contiguous) {
+        store_lanes(e, value, &p);
+        return;
+    }
+    if (p.object->elem == TW_BOOL)
+        text = twi_format(e->arena, "(%s)-%s", twi_ctype(e, TW_U8, p.count, 0), text);
+    if (p.access->mask == TWI_MASK_NONE && twi_lanes(p.count) == p.count) {
+        twi_line(e, "%s = %s;", vector_at(e, &p, true), text);
+        return;
+    }
+    const twi_spell s = {.from = stored_elem(&p), .to = stored_elem(&p), .count = p.count};
+    twi_line(e, "%s(%s + %s, %s, %s);", twi_expand(e, "@storen", &s), p.name, p.offset,
+             leading(e, &p), text);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a C-family language says: spellings as data, and what the emitter's files share. A dialect
+ * is tables of templates; the emitter fills them in and prints a prelude part (a typedef or a
+ * helper macro) the first time that a template names it.
+ *
+ * Templates: $0 $1 $2 operands; $T result type, $S type of operand 0, $I $U signed and unsigned
+ * integers of its width, $E its element type, $R the result's element type, $N lanes of the C
+ * vector, $C lanes of the value, $B bits of an element, $W bits - 1, $Z its bytes, $F suffix of a
+ * float builtin ("f" or ""), $L $H limits of a float to int cast (exact floats), $A $M least and
+ * greatest integer of the result; @name helper of the prelude for operand 0's type; @@ in a helper:
+ * its own name.
+ */
+#ifndef TWI_EMIT_DIALECT_H
+#define TWI_EMIT_DIALECT_H
+
+#include "emit/emit.h"
+
+typedef enum {
+    TWI_CLASS_BOOL,
+    TWI_CLASS_SINT,
+    TWI_CLASS_UINT,
+    TWI_CLASS_FLOAT,
+    TWI_CLASSES
+} twi_class;
+
+/* Both spellings of one operation for one class of operands; NULL: not spoken. */
+typedef struct {
+    const char *scalar, *vector;
+} twi_words;
+
+/* A helper: macro text for operands of some classes (a set of 1 << class), scalar or vector.
+ * Macros, not functions: a redefinition with the same text is legal C, so that several modules may
+ * share a translation unit, and no vector is ever passed by value. `two`: depends on the result
+ * type too. */
+typedef struct {
+    const char *name;
+    uint8_t classes;
+    bool vector, two;
+    const char *text;
+    const char
+        *wide; /* for vectors of 16, 32 or 64 bytes with lanes of 2 bytes at least; NULL: text */
+} twi_part;
+
+struct twi_dialect {
+    const char *name;
+    const char *type[TW_ELEMS];                     /* scalar spellings; NULL: not spoken */
+    twi_words op[TWI_ELEMENTWISE_END][TWI_CLASSES]; /* CAST and SELECT: by the table below */
+    twi_words to_bool, from_bool, convert, saturate, bitcast, select; /* casts by what they do */
+    const twi_part *part;
+    unsigned parts;
+    const char *vector_type; /* typedef: $E $T and bytes $Z */
+    const char *access_type; /* typedef of a vector in memory: $T, alignment $Z */
+    const char *parameters;  /* of an entry */
+    const char *unroll;      /* line before a loop that must be unrolled, $C: trips */
+    const char *unroll_part; /* helper that it needs */
+};
+
+/* A value as text. */
+typedef struct {
+    const char *text; /* a name, a literal or a parenthesised expression */
+    uint32_t uses;
+    uint8_t mask; /* bool vectors: bytes of a lane, all ones or zero */
+    bool literal;
+} twi_spelled;
+
+typedef enum {
+    TWI_USES_SCALAR = 1,
+    TWI_USES_STRIDE = 2,
+    TWI_USES_TRIP = 4,
+    TWI_USES_SCRATCH = 8
+} twi_parameter;
+
+typedef struct twi_emitter {
+    const twi_loop *loop;
+    const twi_func *f;
+    const twi_dialect *d;
+    twi_arena *arena;
+    twi_sb head; /* prelude parts that the current function needs first */
+    twi_sb body;
+    unsigned depth;
+    twi_spelled *value;             /* by instruction */
+    const char **object;            /* by object; NULL: not used yet */
+    TWI_VEC(const char *) have;     /* keys of printed parts */
+    TWI_VEC(const char *) prologue; /* lines at the top of the function, in order of first use */
+    TWI_VEC(const char *) locals;   /* likewise, at the top of a group */
+    unsigned parameters;            /* used: set of twi_parameter */
+} twi_emitter;
+
+/* Operands of one template. */
+typedef struct {
+    tw_elem from, to;
+    unsigned count, mask; /* mask: bytes of a lane where from or to is bool */
+    const char *arg[4];
+} twi_spell;
+
+/* parts.c */
+twi_class twi_class_of(tw_elem elem);
+unsigned twi_lanes(unsigned count); /* of the C vector: the next power of two */
+const char *twi_ctype(twi_emitter *e, tw_elem elem, unsigned count, unsigned mask);
+const char *twi_access_type(twi_emitter *e, tw_elem elem, unsigned count, unsigned align);
+const char *twi_expand(twi_emitter *e, const char *text, const twi_spell *s);
+bool twi_need(twi_emitter *e, const char *key); /* true the first time */
+
+/* names.c */
+const char *twi_value_text(twi_emitter *e, twi_lid v); /* the name that a value's variable gets */
+const char *twi_object_text(twi_emitter *e, uint32_t object); /* declares it on first use */
+const char *twi_literal(twi_emitter *e, tw_elem elem, uint64_t bits);
+void twi_once(twi_emitter *e,
+              const char *line); /* adds a line to the prologue unless it is there */
+
+/* expr.c: what a value's variable is initialised with; NULL: it was spelled as an expression or
+ * needs no text */
+const char *twi_expression(twi_emitter *e, twi_lid v);
+const char *twi_mask_text(twi_emitter *e, twi_lid v,
+                          unsigned bytes); /* a bool vector with lanes of that width */
+
+/* access.c: whole statements */
+void twi_emit_load(twi_emitter *e, twi_lid v);
+void twi_emit_store(twi_emitter *e, twi_lid v);
+bool twi_in_scratch(const twi_object *o);
+uint64_t twi_object_bytes(const twi_object *o);
+
+/* emit.c */
+void twi_line(twi_emitter *e, const char *format, ...)
+    TWI_PRINTF(2, 3); /* indented, newline added */
+
+#endif

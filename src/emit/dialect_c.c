@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * C for gcc and clang with vector extensions, as data. Vectors of truth values are masks of signed
+ * integers, all ones or zero, as comparisons give them. Helpers copy their arguments once, because
+ * those may be expressions. Meaning of the operations: docs/numerics.md.
+ */
+#include "emit/dialect.h"
+
+enum {
+    BOOL = 1 << TWI_CLASS_BOOL,
+    SINT = 1 << TWI_CLASS_SINT,
+    UINT = 1 << TWI_CLASS_UINT,
+    FLOAT = 1 << TWI_CLASS_FLOAT,
+    INT = SINT | UINT,
+    ANY = INT | FLOAT
+};
+
+#define PICK "(($T)((($I)$1 & $0) | (($I)$2 & ~$0)))"
+#define EACH "for (int l_ = 0; l_ < $C; l_++) "
+
+#define LOADN                                                                                      \
+    "#define @@(p, n, e) ({ \\\n"                                                                  \
+    "    $S r_ = (e); const long long n_ = (n); \\\n"                                              \
+    "    __builtin_memcpy(&r_, (p), (unsigned long)(n_ < 0 ? 0 : n_ < $C ? n_ : $C) * $Z); \\\n"   \
+    "    r_; })\n"
+#define STOREN                                                                                     \
+    "#define @@(p, n, v) ({ \\\n"                                                                  \
+    "    const $S v_ = (v); const long long n_ = (n); \\\n"                                        \
+    "    __builtin_memcpy((p), &v_, (unsigned long)(n_ < 0 ? 0 : n_ < $C ? n_ : $C) * $Z); })\n"
+
+static const twi_part parts[] = {
+    /* floor division, x // 0 = 0, x % 0 = x; -1 apart, because least / -1 traps */
+    {"idiv", SINT, false, false,
+     "#define @@(x, y) ({ \\\n"
+     "    const $S x_ = (x), y_ = (y); \\\n"
+     "    ($S)(y_ == 0 ? 0 : y_ == -1 ? -x_ : x_ / y_ - (x_ % y_ != 0 && (x_ < 0) != (y_ < 0))); "
+     "})\n",
+     NULL},
+    {"idiv", UINT, false, false,
+     "#define @@(x, y) ({ const $S x_ = (x), y_ = (y); ($S)(y_ == 0 ? 0 : x_ / y_); })\n", NULL},
+    {"imod", SINT, false, false,
+     "#define @@(x, y) ({ \\\n"
+     "    const $S x_ = (x), y_ = (y), m_ = y_ == 0 ? x_ : y_ == -1 ? 0 : x_ % y_; \\\n"
+     "    ($S)(y_ != 0 && m_ != 0 && (m_ < 0) != (y_ < 0) ? m_ + y_ : m_); })\n",
+     NULL},
+    {"imod", UINT, false, false,
+     "#define @@(x, y) ({ const $S x_ = (x), y_ = (y); ($S)(y_ == 0 ? x_ : x_ % y_); })\n", NULL},
+    {"idivs", INT, true, false,
+     "#define @@(a, b, one) ({ \\\n"
+     "    const $S a_ = (a), b_ = (b); $S r_ = {0}; \\\n"
+     "    " EACH "r_[l_] = one(a_[l_], b_[l_]); \\\n"
+     "    r_; })\n",
+     NULL},
+    /* IEEE 754-2019 minimum and maximum: NaN wins, -0 < +0 */
+    {"max", FLOAT, false, false,
+     "#define @@(x, y) ({ \\\n"
+     "    const $S x_ = (x), y_ = (y); \\\n"
+     "    x_ == y_ ? (__builtin_signbit(x_) ? y_ : x_) : x_ > y_ || x_ != x_ ? x_ : y_; })\n",
+     NULL},
+    {"min", FLOAT, false, false,
+     "#define @@(x, y) ({ \\\n"
+     "    const $S x_ = (x), y_ = (y); \\\n"
+     "    x_ == y_ ? (__builtin_signbit(x_) ? x_ : y_) : x_ < y_ || x_ != x_ ? x_ : y_; })\n",
+     NULL},
+    {"max", FLOAT, true, false,
+     "#define @@(a, b) ({ \\\n"
+     "    const $S a_ = (a), b_ = (b); \\\n"
+     "    const $I g_ = ($I)(a_ > b_) | ($I)(a_ != a_), e_ = ($I)(a_ == b_); \\\n"
+     "    const $I x_ = ($I)a_, y_ = ($I)b_; \\\n"
+     "    ($S)((e_ & x_ & y_) | (~e_ & ((g_ & x_) | (~g_ & y_)))); })\n",
+     NULL},
+    {"min", FLOAT, true, false,
+     "#define @@(a, b) ({ \\\n"
+     "    const $S a_ = (a), b_ = (b); \\\n"
+     "    const $I g_ = ($I)(a_ < b_) | ($I)(a_ != a_), e_ = ($I)(a_ == b_); \\\n"
+     "    const $I x_ = ($I)a_, y_ = ($I)b_; \\\n"
+     "    ($S)((e_ & (x_ | y_)) | (~e_ & ((g_ & x_) | (~g_ & y_)))); })\n",
+     NULL},
+    {"max", INT, false, false,
+     "#define @@(x, y) ({ const $S x_ = (x), y_ = (y); x_ > y_ ? x_ : y_; })\n", NULL},
+    {"min", INT, false, false,
+     "#define @@(x, y) ({ const $S x_ = (x), y_ = (y); x_ < y_ ? x_ : y_; })\n", NULL},
+    {"max", INT, true, false,
+     "#define @@(a, b) ({ \\\n"
+     "    const $S a_ = (a), b_ = (b); const $I g_ = ($I)(a_ > b_); \\\n"
+     "    ($S)((g_ & ($I)a_) | (~g_ & ($I)b_)); })\n",
+     NULL},
+    {"min", INT, true, false,
+     "#define @@(a, b) ({ \\\n"
+     "    const $S a_ = (a), b_ = (b); const $I g_ = ($I)(a_ < b_); \\\n"
+     "    ($S)((g_ & ($I)a_) | (~g_ & ($I)b_)); })\n",
+     NULL},
+    {"abs", SINT, true, false,
+     "#define @@(a) ({ const $S a_ = (a), s_ = ($S)(a_ < 0); (a_ ^ s_) - s_; })\n", NULL},
+    {"abs", SINT, false, false, "#define @@(x) ({ const $S x_ = (x); ($S)(x_ < 0 ? -x_ : x_); })\n",
+     NULL},
+    {"fma", FLOAT, true, false,
+     "#define @@(a, b, c) ({ \\\n"
+     "    const $S a_ = (a), b_ = (b), c_ = (c); $S r_ = {0}; \\\n"
+     "    " EACH "r_[l_] = __builtin_fma$F(a_[l_], b_[l_], c_[l_]); \\\n"
+     "    r_; })\n",
+     NULL},
+    {"sqrt", FLOAT, true, false,
+     "#define @@(a) ({ \\\n"
+     "    const $S a_ = (a); $S r_ = {0}; \\\n"
+     "    " EACH "r_[l_] = __builtin_sqrt$F(a_[l_]); \\\n"
+     "    r_; })\n",
+     NULL},
+    /* float to integer: truncates, saturates, NaN gives 0 */
+    {"sat", FLOAT, false, true,
+     "#define @@(x) ({ \\\n"
+     "    const $S x_ = (x); \\\n"
+     "    ($T)(x_ > $L && x_ < $H ? ($T)x_ : x_ >= $H ? ($T)$M : x_ <= $L ? ($T)$A : ($T)0); })\n",
+     NULL},
+    {"sat", FLOAT, true, true,
+     "#define @@(a) ({ \\\n"
+     "    const $S a_ = (a); \\\n"
+     "    const $I o_ = ($I)(a_ >= $H), u_ = ($I)(a_ <= $L), i_ = ($I)(a_ > $L) & ($I)(a_ < $H); "
+     "\\\n"
+     "    const $T r_ = __builtin_convertvector(($S)(($I)a_ & i_), $T); \\\n"
+     "    r_ | (__builtin_convertvector(o_, $T) & ($R)$M) | (__builtin_convertvector(u_, $T) & "
+     "($R)$A); })\n",
+     NULL},
+    {"bits", ANY, false, true, "#define @@(x) (((union { $S from; $T to; }){(x)}).to)\n", NULL},
+    /* the first n elements in memory, the rest from e: nothing beyond them is touched */
+    {"first", ANY, true, false,
+     "#define @@(n) \\\n"
+     "    ((n) <= 0 ? 0 : (n) >= $C ? ~0ULL >> (64 - $C) : ~(~0ULL << (n)))\n",
+     NULL},
+    {"loadn", ANY, true, false, LOADN,
+     "#if defined __AVX512VL__ && defined __AVX512BW__\n"
+     "#define @@(p, n, e) \\\n"
+     "    (($S)__builtin_ia32_loaddqu$X_mask((const void *)(p), ($I)(e), @first(n)))\n"
+     "#else\n" LOADN "#endif\n"},
+    {"storen", ANY, true, false, STOREN,
+     "#if defined __AVX512VL__ && defined __AVX512BW__\n"
+     "#define @@(p, n, v) \\\n"
+     "    __builtin_ia32_storedqu$X_mask((void *)(p), ($I)(v), @first(n))\n"
+     "#else\n" STOREN "#endif\n"},
+};
+
+#define SAME(scalar, vector)                                                                       \
+    {                                                                                              \
+        [TWI_CLASS_SINT] = {scalar, vector}, [TWI_CLASS_UINT] = {scalar, vector},                  \
+        [TWI_CLASS_FLOAT] = {                                                                      \
+            scalar,                                                                                \
+            vector                                                                                 \
+        }                                                                                          \
+    }
+#define INTS(scalar, vector)                                                                       \
+    {                                                                                              \
+        [TWI_CLASS_SINT] = {scalar, vector}, [TWI_CLASS_UINT] = { scalar, vector }                 \
+    }
+#define FLOATS(scalar, vector)                                                                     \
+    {                                                                                              \
+        [TWI_CLASS_FLOAT] = { scalar, vector }                                                     \
+    }
+#define BOOLS(scalar, vector)                                                                      \
+    {                                                                                              \
+        [TWI_CLASS_BOOL] = { scalar, vector }                                                      \
+    }
+/* The class of a comparison is that of its operands. */
+#define COMPARE(sign)                                                                              \
+    {                                                                                              \
+        [TWI_CLASS_BOOL] = {"$0 " sign " $1", NULL},                                               \
+        [TWI_CLASS_SINT] = {"$0 " sign " $1", "($I)($0 " sign " $1)"},                             \
+        [TWI_CLASS_UINT] = {"$0 " sign " $1", "($I)($0 " sign " $1)"}, [TWI_CLASS_FLOAT] = {       \
+            "$0 " sign " $1",                                                                      \
+            "($I)($0 " sign " $1)"                                                                 \
+        }                                                                                          \
+    }
+#define EQUAL(sign, mask)                                                                          \
+    {                                                                                              \
+        [TWI_CLASS_BOOL] = {"$0 " sign " $1", mask},                                               \
+        [TWI_CLASS_SINT] = {"$0 " sign " $1", "($I)($0 " sign " $1)"},                             \
+        [TWI_CLASS_UINT] = {"$0 " sign " $1", "($I)($0 " sign " $1)"}, [TWI_CLASS_FLOAT] = {       \
+            "$0 " sign " $1",                                                                      \
+            "($I)($0 " sign " $1)"                                                                 \
+        }                                                                                          \
+    }
+
+const twi_dialect twi_dialect_c = {
+    .name = "C",
+    .type =
+        {
+            [TW_BOOL] = "_Bool",
+            [TW_I8] = "signed char",
+            [TW_I16] = "short",
+            [TW_I32] = "int",
+            [TW_I64] = "long long",
+            [TW_U8] = "unsigned char",
+            [TW_U16] = "unsigned short",
+            [TW_U32] = "unsigned",
+            [TW_U64] = "unsigned long long",
+            [TW_BF16] = "unsigned short",
+            [TW_F16] = "unsigned short",
+            [TW_F32] = "float",
+            [TW_F64] = "double",
+        },
+    .op =
+        {
+            [TWI_ADD] = SAME("$0 + $1", "$0 + $1"),
+            [TWI_SUB] = SAME("$0 - $1", "$0 - $1"),
+            [TWI_MUL] = SAME("$0 * $1", "$0 * $1"),
+            [TWI_DIV] = FLOATS("$0 / $1", "$0 / $1"),
+            [TWI_IDIV] = INTS("@idiv($0, $1)", "@idivs($0, $1, @idiv)"),
+            [TWI_IMOD] = INTS("@imod($0, $1)", "@idivs($0, $1, @imod)"),
+            [TWI_NEG] = SAME("-$0", "-$0"),
+            [TWI_ABS] = {[TWI_CLASS_SINT] = {"@abs($0)", "@abs($0)"},
+                         [TWI_CLASS_UINT] = {"$0", "$0"},
+                         [TWI_CLASS_FLOAT] = {"__builtin_fabs$F($0)",
+                                              "($S)(($U)$0 & (~($U){0} >> 1))"}},
+            [TWI_MIN] = SAME("@min($0, $1)", "@min($0, $1)"),
+            [TWI_MAX] = SAME("@max($0, $1)", "@max($0, $1)"),
+            [TWI_FMA] = FLOATS("__builtin_fma$F($0, $1, $2)", "@fma($0, $1, $2)"),
+            [TWI_SQRT] = FLOATS("__builtin_sqrt$F($0)", "@sqrt($0)"),
+            [TWI_EQ] = EQUAL("==", "~($0 ^ $1)"),
+            [TWI_NE] = EQUAL("!=", "$0 ^ $1"),
+            [TWI_LT] = COMPARE("<"),
+            [TWI_LE] = COMPARE("<="),
+            [TWI_GT] = COMPARE(">"),
+            [TWI_GE] = COMPARE(">="),
+            [TWI_AND] = BOOLS("$0 & $1", "$0 & $1"),
+            [TWI_OR] = BOOLS("$0 | $1", "$0 | $1"),
+            [TWI_NOT] = BOOLS("!$0", "~$0"),
+            [TWI_BAND] = INTS("$0 & $1", "$0 & $1"),
+            [TWI_BOR] = INTS("$0 | $1", "$0 | $1"),
+            [TWI_BXOR] = INTS("$0 ^ $1", "$0 ^ $1"),
+            [TWI_BNOT] = INTS("~$0", "~$0"),
+            [TWI_SHL] = INTS("($S)(($U)$0 << ($1 & $W))", "($S)(($U)$0 << (($U)$1 & $W))"),
+            [TWI_SHR] = INTS("$0 >> ($1 & $W)", "$0 >> ($1 & $W)"),
+        },
+    .to_bool = {"$0 != 0", "($I)($0 != ($S){0})"},
+    .from_bool = {"($T)$0", "__builtin_convertvector(-$0, $T)"},
+    .convert = {"($T)$0", "__builtin_convertvector($0, $T)"},
+    .saturate = {"@sat($0)", "@sat($0)"},
+    .bitcast = {"@bits($0)", "($T)$0"},
+    .select = {"$0 ? $1 : $2", PICK},
+    .part = parts,
+    .parts = sizeof parts / sizeof *parts,
+    .vector_type = "typedef $E $0 __attribute__((vector_size($1)));\n",
+    .access_type = "typedef $T $0 __attribute__((aligned($1), may_alias));\n",
+    .parameters = "void *const *array, const unsigned long long *scalar, const long long *stride,\n"
+                  "    const long long *trip, char *scratch, long long lo, long long hi",
+    .unroll = "TW_UNROLL($C)\n",
+    .unroll_part = "#ifdef __clang__\n"
+                   "#define TW_PRAGMA(text) _Pragma(#text)\n"
+                   "#define TW_UNROLL(n) TW_PRAGMA(clang loop unroll(full))\n"
+                   "#else\n"
+                   "#define TW_PRAGMA(text) _Pragma(#text)\n"
+                   "#define TW_UNROLL(n) TW_PRAGMA(GCC unroll n)\n"
+                   "#endif\n",
+};

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Rewrites a module into what a target speaks: function by function, instruction by instruction,
+ * each looked up in a table of rules. What no rule names is copied.
+ */
+#include "loop/legalize.h"
+
+#include "loop/legalize_math.h"
+#include "loop/raw.h"
+#include "loop/rows.h"
+
+typedef struct {
+    const twi_caps *caps;
+    const twi_func *from;
+    twi_cursor c;
+    twi_lid *now; /* by old instruction */
+} walk;
+
+typedef struct {
+    uint16_t op;
+    bool (*when)(const walk *w, twi_lid v);
+    twi_lid (*rewrite)(walk *w, twi_lid v);
+} rule;
+
+static twi_lid arg(const walk *w, twi_lid v, unsigned k) { return w->now[twi_larg(w->from, v, k)]; }
+
+/* ---- rules
+ * ---------------------------------------------------------------------------------------------- */
+
+static bool single(const walk *w, twi_lid v) { return w->from->ins.at[v].elem == TW_F32; }
+
+static twi_lid rewrite_exp(walk *w, twi_lid v) { return twi_legal_exp(&w->c, arg(w, v, 0)); }
+static twi_lid rewrite_log(walk *w, twi_lid v) { return twi_legal_log(&w->c, arg(w, v, 0)); }
+static twi_lid rewrite_tanh(walk *w, twi_lid v) { return twi_legal_tanh(&w->c, arg(w, v, 0)); }
+static twi_lid rewrite_erf(walk *w, twi_lid v) { return twi_legal_erf(&w->c, arg(w, v, 0)); }
+
+static bool unspoken(const twi_caps *caps, unsigned elem) {
+    return (elem == TW_F16 && !caps->f16) || (elem == TW_BF16 && !caps->bf16);
+}
+
+static bool narrow_cast(const walk *w, twi_lid v) {
+    const twi_lins *a = &w->from->ins.at[twi_larg(w->from, v, 0)];
+    return unspoken(w->caps, w->from->ins.at[v].elem) || unspoken(w->caps, a->elem);
+}
+
+static twi_lid rewrite_cast(walk *w, twi_lid v) {
+    return twi_legal_cast(&w->c, (tw_elem)w->from->ins.at[v].elem, arg(w, v, 0));
+}
+
+/* Between workers: rounds of shuffles. Inside a vector a dialect prints its own tree. */
+static bool shuffles(const walk *w, twi_lid v) {
+    (void)v;
+    return !w->from->explicit_lanes && w->caps->lane_ops;
+}
+
+static twi_lid rewrite_lane_fold(walk *w, twi_lid v) {
+    const twi_lins *i = &w->from->ins.at[v];
+    twi_lid x = arg(w, v, 0);
+    w->c.fold = i->fold;
+    for (unsigned round = 0; round < i->attr >> 16; round++) {
+        twi_lid other = twi_lb_lane_xor(&w->c, x, 1u << ((i->attr >> 8 & 255u) + round));
+        x = twi_lb_op(&w->c, i->attr & 255u, x, other, 0);
+    }
+    w->c.fold = 0;
+    return x;
+}
+
+static const rule rules[] = {
+    {TWI_EXP, single, rewrite_exp},        {TWI_LOG, single, rewrite_log},
+    {TWI_TANH, single, rewrite_tanh},      {TWI_ERF, single, rewrite_erf},
+    {TWI_CAST, narrow_cast, rewrite_cast}, {TWI_L_LANE_FOLD, shuffles, rewrite_lane_fold},
+};
+
+/* ---- the walk
+ * --------------------------------------------------------------------------------------------- */
+
+static twi_lid copied(walk *w, twi_lid v) {
+    twi_lins i = w->from->ins.at[v];
+    twi_lid few[16], *args = few;
+    if (i.nargs > 16)
+        args = TWI_NEW_N(w->c.loop->arena, twi_lid, i.nargs);
+    for (uint32_t k = 0; k < i.nargs; k++)
+        args[k] = arg(w, v, k);
+    i.body = i.next = 0;
+    return twi_lb_raw(&w->c, i, args, i.nargs);
+}
+
+static void body(walk *w, twi_lid first) {
+    for (twi_lid v = first; v; v = w->from->ins.at[v].next) {
+        const twi_lins *i = &w->from->ins.at[v];
+        const rule *found = NULL;
+        for (size_t k = 0; k < sizeof rules / sizeof *rules && !found; k++)
+            if (rules[k].op == i->op && rules[k].when(w, v))
+                found = &rules[k];
+        w->c.loc = i->loc;
+        twi_lid now = found ? found->rewrite(w, v) : copied(w, v);
+        w->now[v] = now;
+        if (i->name && !w->c.f->ins.at[now].name)
+            w->c.f->ins.at[now].name = i->name;
+        if (i->op == TWI_L_FOR || i->op == TWI_L_UNROLL || i->op == TWI_L_IF) {
+            twi_lb_open(&w->c, now);
+            body(w, i->body);
+            twi_lb_close(&w->c);
+        }
+    }
+}
+
+/* Tables that instructions refer to keep their numbers; instructions are built anew. */
+static twi_func emptied(twi_arena *arena, const twi_func *from) {
+    twi_func f = *from;
+    f.first = 0;
+    memset(&f.ins, 0, sizeof f.ins);
+    memset(&f.args, 0, sizeof f.args);
+    twi_push(arena, &f.ins, (twi_lins){0});
+    twi_push(arena, &f.args, 0);
+    f.object.at = twi_copy(arena, from->object.at, from->object.n * sizeof *from->object.at);
+    f.object.cap = f.object.n;
+    f.access.at = twi_copy(arena, from->access.at, from->access.n * sizeof *from->access.at);
+    f.access.cap = f.access.n;
+    f.constant.at =
+        twi_copy(arena, from->constant.at, from->constant.n * sizeof *from->constant.at);
+    f.constant.cap = f.constant.n;
+    f.ints.at = twi_copy(arena, from->ints.at, from->ints.n * sizeof *from->ints.at);
+    f.ints.cap = f.ints.n;
+    return f;
+}
+
+twi_loop *twi_legalize(const twi_loop *loop, twi_arena *arena, const twi_caps *caps) {
+    twi_loop *out = TWI_NEW(arena, twi_loop);
+    *out = *loop;
+    out->arena = arena;
+    memset(&out->func, 0, sizeof out->func);
+    for (uint32_t k = 0; k < loop->func.n; k++)
+        twi_push(arena, &out->func, emptied(arena, &loop->func.at[k]));
+    for (uint32_t k = 0; k < loop->func.n; k++) {
+        walk w = {.caps = caps, .from = &loop->func.at[k]};
+        w.now = TWI_NEW_N(arena, twi_lid, w.from->ins.n);
+        twi_cursor_init(&w.c, out, k);
+        body(&w, w.from->first);
+    }
+    return out;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Rewrites loop IR until it holds only what a dialect speaks on a target: a table of (operation, condition on
+ * caps, rewrite). Portable exp, log, tanh, erf become IEEE operations here (docs/portable-functions.md).
+ */
+#ifndef TWI_LOOP_LEGALIZE_H
+#define TWI_LOOP_LEGALIZE_H
+
+#include "caps/caps.h"
+#include "loop/loop.h"
+
+twi_loop *twi_legalize(const twi_loop *loop, twi_arena *arena, const twi_caps *caps);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Building without rules: what the parser and rewriting need. Nothing is simplified; equal pure
+ * instructions are still shared.
+ */
+#ifndef TWI_LOOP_RAW_H
+#define TWI_LOOP_RAW_H
+
+#include "loop/loop.h"
+
+/* Appends i with these arguments (i.arg, nargs, body, next, loc are set here). */
+twi_lid twi_lb_raw(twi_cursor *c, twi_lins i, const twi_lid *args, uint32_t n);
+void twi_lb_open(twi_cursor *c, twi_lid v); /* the body of v */
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Single operations in scalar C. Needs float arithmetic in float and no contraction.
+ */
+#include "loop/scalar.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#if FLT_EVAL_METHOD != 0
+#error "the meaning of operations needs float arithmetic in float"
+#endif
+
+static uint32_t bits(float x) {
+    uint32_t u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+static float real(uint32_t u) {
+    float x;
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+static uint64_t bits64(double x) {
+    uint64_t u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+static double real64(uint64_t u) {
+    double x;
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+/* Arithmetic shift to the right of the two's complement number u. */
+static uint32_t sar(uint32_t u, unsigned n) {
+    uint32_t sign = 0u - (u >> 31);
+    return ((u ^ sign) >> n) ^ sign;
+}
+
+/* ((k[0] * x + k[1]) * x + ..), products and sums rounded one by one. */
+static float chain(float x, float start, const float *k, int n) {
+    float p = start;
+    for (int i = 0; i < n; i++) {
+        p = p + k[i];
+        if (i + 1 < n)
+            p = p * x;
+    }
+    return p;
+}
+
+float twi_scalar_exp(float x) {
+    static const float k[] = {0x1.123ab2p-7f, 0x1.5554d4p-5f, 0x1.55549p-3f, 0x1p-1f};
+    float c = x < -0x1.ap+6f ? -0x1.ap+6f : x;
+    c = c > 0x1.64p+6f ? 0x1.64p+6f : c;
+    float t = c * 0x1.715476p+0f;
+    float m = t + 0x1.8p+23f;
+    uint32_t whole = bits(m) - 0x4b400000u;
+    float n = m - 0x1.8p+23f;
+    float upper = n * 0x1.62e4p-1f, lower = n * 0x1.7f7d1cp-20f;
+    float r = c - upper;
+    r = r - lower;
+    float q = chain(r, r * 0x1.6d63c8p-10f, k, 4);
+    float square = r * r;
+    q = q * square;
+    float p = r + q;
+    p = 0x1p+0f + p;
+    uint32_t half = sar(whole, 1);
+    p = p * real((half + 127u) << 23);
+    return p * real((whole - half + 127u) << 23);
+}
+
+float twi_scalar_log(float x) {
+    static const float k[] = {-0x1.dd9c1p-4f,  0x1.e6dc8p-4f,  -0x1.fc3dccp-4f, 0x1.233af8p-3f,
+                              -0x1.555b8ep-3f, 0x1.99a478p-3f, -0x1.000008p-2f, 0x1.555548p-2f};
+    int small = x < 0x1p-126f;
+    float y = small ? x * 0x1p+23f : x;
+    uint32_t i = bits(y) + 0x004afb0du;
+    int32_t e = (int32_t)sar(i, 23) - (small ? 150 : 127);
+    float m = real((i & 0x007fffffu) + 0x3f3504f3u);
+    float exponent = (float)e;
+    float f = m - 0x1p+0f;
+    float z = f * f;
+    float p = chain(f, f * 0x1.13c37ep-4f, k, 8);
+    float g = f * z;
+    g = g * p;
+    float b = exponent * 0x1.7f7d1cp-20f;
+    g = g + b;
+    float w = z * 0x1p-1f;
+    g = g - w;
+    float r = f + g;
+    float a = exponent * 0x1.62e4p-1f;
+    r = r + a;
+    if (x == (float)INFINITY)
+        r = x;
+    if (x == 0)
+        r = -(float)INFINITY;
+    if (x < 0)
+        r = real(0x7fc00000u);
+    return x != x ? x : r;
+}
+
+static float with_sign(float r, float x) { return real(bits(r) | (bits(x) & 0x80000000u)); }
+
+float twi_scalar_tanh(float x) {
+    static const float k[] = {0x1.5211c2p-6f, -0x1.b838ap-5f, 0x1.110704p-3f, -0x1.555532p-2f};
+    float a = real(bits(x) & 0x7fffffffu);
+    float d = a + a;
+    float e = twi_scalar_exp(d);
+    e = e + 0x1p+0f;
+    e = 0x1p+1f / e;
+    e = 0x1p+0f - e;
+    float z = a * a;
+    float p = chain(z, z * -0x1.758f96p-8f, k, 4);
+    float q = a * z;
+    q = q * p;
+    q = a + q;
+    return with_sign(a < 0x1.4p-1f ? q : e, x);
+}
+
+float twi_scalar_erf(float x) {
+    static const float far[] = {-0x1.840478p-9f, 0x1.66a77ap-6f,  -0x1.a6c9f6p-4f,
+                                -0x1.46a94ap-1f, -0x1.208e64p+0f, -0x1.4fe548p-12f};
+    static const float near[] = {-0x1.a3d7ecp-11f, 0x1.54017p-8f,   -0x1.b7f88cp-6f,
+                                 0x1.ce2cf2p-4f,   -0x1.81273ep-2f, 0x1.06eba8p-3f};
+    float a = real(bits(x) & 0x7fffffffu);
+    float c = a > 0x1p+2f ? 0x1p+2f : a;
+    float e = twi_scalar_exp(chain(c, c * 0x1.897becp-13f, far, 6));
+    e = 0x1p+0f - e;
+    float z = a * a;
+    float q = a * chain(z, z * 0x1.4916f2p-14f, near, 6);
+    q = a + q;
+    return with_sign(a < 0x1p+0f ? q : e, x);
+}
+
+/* ---- narrower floats
+ * -------------------------------------------------------------------------------- */
+
+uint16_t twi_f16_of_f32(float x) {
+    uint32_t u = bits(x), sign = u >> 16 & 0x8000u, a = u & 0x7fffffffu;
+    if (a > 0x7f800000u)
+        return (uint16_t)(sign | 0x7e00u | (a >> 13 & 0x3ffu));
+    if (a >= 0x47800000u)
+        return (uint16_t)(sign | 0x7c00u);
+    if (a < 0x38800000u) { /* subnormal or zero: in units of 2^-24, to nearest even by the adder */
+        float units = real(a) * 0x1p+24f;
+        float rounded = (units + 0x1p+23f) - 0x1p+23f;
+        return (uint16_t)(sign | (uint32_t)rounded);
+    }
+    a = a + 0xfffu + (a >> 13 & 1u) - 0x38000000u;
+    return (uint16_t)(sign | a >> 13);
+}
+
+uint16_t twi_bf16_of_f32(float x) {
+    uint32_t u = bits(x);
+    if ((u & 0x7fffffffu) > 0x7f800000u)
+        return (uint16_t)(u >> 16 | 0x40u);
+    return (uint16_t)((u + 0x7fffu + (u >> 16 & 1u)) >> 16);
+}
+
+/* f64 to f32 by cutting, the last bit set where anything was lost: rounding that again to 11 bits
+ * or fewer is rounding once. */
+static float odd(double x) {
+    float f = (float)x;
+    if (x != x || (double)f == x)
+        return f;
+    uint32_t u = bits(f);
+    if (fabs((double)f) > fabs(x)) /* rounded up: step back; infinity becomes the largest */
+        u--;
+    return real(u | 1u);
+}
+
+uint16_t twi_f16_of_f64(double x) { return twi_f16_of_f32(odd(x)); }
+uint16_t twi_bf16_of_f64(double x) { return twi_bf16_of_f32(odd(x)); }
+
+float twi_f32_of_f16(uint16_t h) {
+    uint32_t sign = (uint32_t)(h & 0x8000u) << 16, a = h & 0x7fffu;
+    if (a >= 0x7c00u)
+        return real(sign | 0x7f800000u | (a & 0x3ffu) << 13 | (a > 0x7c00u ? 0x400000u : 0u));
+    if (a >= 0x400u)
+        return real(sign | ((a << 13) + 0x38000000u));
+    return real(sign | bits((float)a * 0x1p-24f));
+}
+
+float twi_f32_of_bf16(uint16_t h) { return real((uint32_t)h << 16); }
+
+double twi_f64_odd_of_u64(uint64_t x) {
+    unsigned shift = 0;
+    while (x >> shift >> 53)
+        shift++;
+    uint64_t kept = x >> shift;
+    if (kept << shift != x)
+        kept |= 1u;
+    return ldexp((double)kept, (int)shift);
+}
+
+double twi_f64_odd_of_i64(int64_t x) {
+    return x < 0 ? -twi_f64_odd_of_u64(0 - (uint64_t)x) : twi_f64_odd_of_u64((uint64_t)x);
+}
+
+/* ---- floats to integers
+ * ----------------------------------------------------------------------------- */
+
+int64_t twi_signed_of_f64(double x, unsigned width) {
+    int64_t most = (int64_t)(UINT64_MAX >> (65 - width));
+    double limit = ldexp(1.0, (int)width - 1);
+    if (x != x)
+        return 0;
+    if (x >= limit)
+        return most;
+    return x <= -limit ? -most - 1 : (int64_t)x;
+}
+
+uint64_t twi_unsigned_of_f64(double x, unsigned width) {
+    if (!(x > 0))
+        return 0;
+    return x >= ldexp(1.0, (int)width) ? UINT64_MAX >> (64 - width) : (uint64_t)x;
+}
+
+/* ---- minimum, maximum
+ * ---------------------------------------------------------------------------------- */
+
+float twi_f32_min(float a, float b) {
+    if (a != a || b != b)
+        return a + b;
+    return a < b ? a : b < a ? b : real(bits(a) | bits(b));
+}
+
+float twi_f32_max(float a, float b) {
+    if (a != a || b != b)
+        return a + b;
+    return a > b ? a : b > a ? b : real(bits(a) & bits(b));
+}
+
+double twi_f64_min(double a, double b) {
+    if (a != a || b != b)
+        return a + b;
+    return a < b ? a : b < a ? b : real64(bits64(a) | bits64(b));
+}
+
+double twi_f64_max(double a, double b) {
+    if (a != a || b != b)
+        return a + b;
+    return a > b ? a : b > a ? b : real64(bits64(a) & bits64(b));
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Loads and stores of arrays: indices at the open digits, masks of guards, `else` and `when`, width, alignment.
+ */
+#include "lower/walk.h"
+
+typedef struct {
+    twi_laccess access;
+    twi_lid index[TWI_MAX_RANK];
+    unsigned count;
+    bool gathered; /* some index is a vector */
+} form;
+
+static uint32_t
+array_object(const twi_lowering *w, uint32_t array)
+{
+    for (uint32_t o = 1; o < w->c.f->object.n; o++)
+        if (w->c.f->object.at[o].kind == TWI_OBJ_ARRAY && w->c.f->object.at[o].array == array)
+            return o;
+    return 0;
+}
+
+/* Coefficient of the lane axis in x if x is affine in it and it stands in no other atom; false otherwise. */
+static bool
+lane_coefficient(const twi_lowering *w, twi_ix x, int64_t *coef)
+{
+    twi_affine f = twi_ix_affine(w->ir, w->arena, x);
+    *coef = 0;
+    for (uint32_t k = 0; k < f.n; k++) {
+        const twi_ix_node *n = &w->ir->ix.at[f.term[k].atom];
+        if (!(n->axes >> w->lane_axis & 1))
+            continue;
+        if (n->op != TWI_IX_AXIS)
+            return false;
+        *coef = f.term[k].coef;
+    }
+    return true;
+}
+
+/* One dimension moves with the lanes, by one element a lane? Its number; -1 if none does, -2 if it is not so simple. */
+static int
+lane_dimension(const twi_lowering *w, const twi_access *a, unsigned rank)
+{
+    int dim = -1;
+    for (unsigned d = 0; d < rank; d++) {
+        int64_t coef;
+        if (w->lane_axis < 0 || !(w->ir->ix.at[a->ix[d]].axes >> w->lane_axis & 1))
+            continue;
+        if (dim >= 0 || !lane_coefficient(w, a->ix[d], &coef) || coef != 1)
+            return -2;
+        dim = (int)d;
+    }
+    return dim;
+}
+
+/* Width and alignment: what is contiguous and what the entry's facts promise. */
+static void
+align_access(const twi_lowering *w, form *f)
+{
+    const twi_object *o = &w->c.f->object.at[f->access.object];
+    size_t bytes = f->count * tw_elem_size((tw_elem)o->elem);
+    if (!o->align || f->count == 1 || f->gathered || o->dynamic >> f->access.dim & 1 ||
+        o->stride[f->access.dim] != 1 || bytes < o->align)
+        return;
+    /* every index step of the other dimensions is a multiple of the promised alignment by the entry's facts; along
+     * `dim` the position is one of whole vectors only if the map starts at 0 and no digit lies below the lane */
+    const twi_axis *lane = &w->ir->axis.at[w->lane_axis];
+    int64_t lo;
+    if (twi_ix_is_const(w->ir, lane->lo, &lo) && lo == 0)
+        f->access.align = (uint8_t)o->align;
+}
+
+static form
+access_form(twi_lowering *w, uint32_t access, uint64_t axes)
+{
+    const twi_access *a = &w->ir->access.at[access];
+    unsigned rank = w->ir->array.at[a->array].rank;
+    form f = {.access = {.object = array_object(w, a->array)}};
+    f.count = twi_w_value_count(w, axes);
+    int dim = f.count > 1 ? lane_dimension(w, a, rank) : -1;
+    f.gathered = f.count > 1 && dim < 0;
+    f.access.dim = dim >= 0 ? (uint8_t)dim : rank ? (uint8_t)(rank - 1) : 0;
+    for (unsigned d = 0; d < rank; d++)
+        f.index[d] = twi_w_eval(w, a->ix[d], f.gathered);
+    if (f.gathered) { /* every index a scalar would mean neighbours: make one a vector */
+        bool vector = false;
+        for (unsigned d = 0; d < rank; d++)
+            vector |= twi_w_count(w, f.index[d]) > 1;
+        if (!vector && rank)
+            f.index[0] = twi_w_splat(w, f.index[0], f.count);
+    }
+    const twi_ix_node *n = dim >= 0 ? &w->ir->ix.at[a->ix[dim]] : NULL;
+    if (n && n->op == TWI_IX_AXIS)
+        align_access(w, &f);
+    return f;
+}
+
+/* `else`: each index that is not proved inside is tested. */
+static void
+test_inside(twi_lowering *w, uint32_t access, const form *f, twi_mask *mask)
+{
+    const twi_access *a = &w->ir->access.at[access];
+    const twi_array *array = &w->ir->array.at[a->array];
+    for (unsigned d = 0; a->proof == TWI_ACCESS_GUARDED && d < array->rank; d++) {
+        int64_t least, most, extent = 0;
+        twi_ix_is_const(w->ir, array->dim[d], &extent);
+        if (twi_ix_range(w->ir, a->ix[d], &least, &most) && least >= 0 && most < extent)
+            continue;
+        twi_lid i = f->count > 1 && !f->gathered && d == f->access.dim ? twi_w_eval(w, a->ix[d], true)
+                                                                       : f->index[d];
+        twi_mask_and(w, mask, twi_w_ix(w, TWI_GE, i, twi_w_int(w, 0)));
+        twi_mask_and(w, mask, twi_w_ix(w, TWI_LT, i, twi_w_int(w, extent)));
+    }
+}
+
+/* The mask as the access takes it; sets its kind. */
+static twi_lid
+access_mask(twi_lowering *w, form *f, const twi_mask *mask)
+{
+    if (f->count > 1 && !mask->vector && (mask->count || mask->scalar)) {
+        f->access.mask = TWI_MASK_COUNT;
+        twi_lid n = mask->count ? mask->count : twi_w_int(w, f->count);
+        if (!mask->scalar)
+            return n;
+        twi_lid zero = twi_w_int(w, 0);
+        return twi_w_ix_select(w, mask->scalar, n, zero);
+    }
+    twi_lid b = twi_mask_bool(w, mask, f->count);
+    if (b)
+        f->access.mask = TWI_MASK_BOOL;
+    return b;
+}
+
+twi_lid
+twi_w_array_load(twi_lowering *w, twi_id load, bool raw)
+{
+    const twi_ins *i = twi_ins_of(w->ir, load);
+    twi_lid x;
+    int stage = w->copying ? -1 : twi_w_stage_of(w, load);
+    if (stage >= 0) {
+        x = twi_w_stage_load(w, (unsigned)stage);
+    } else {
+        uint64_t axes = twi_access_axes(w->ir, load);
+        form f = access_form(w, i->attr, axes);
+        twi_mask mask = {0, 0, 0};
+        twi_w_guard(w, axes, &mask);
+        test_inside(w, i->attr, &f, &mask);
+        twi_lid other = 0, m = access_mask(w, &f, &mask);
+        tw_elem storage = (tw_elem)w->c.f->object.at[f.access.object].elem;
+        if (m && i->nargs) {
+            other = twi_w_cast(w, storage, twi_w_value(w, twi_arg(w->ir, load, 0)));
+            other = twi_w_splat(w, other, f.count);
+            f.access.has_else = true;
+        }
+        x = twi_w_load(w, f.access, f.index, f.count, m, other);
+    }
+    return raw ? x : twi_w_cast(w, (tw_elem)i->type.elem, x);
+}
+
+bool
+twi_is_move(const twi_lowering *w, twi_id store)
+{
+    twi_id v = twi_arg(w->ir, store, 0);
+    const twi_ins *i = twi_ins_of(w->ir, v);
+    if (i->op != TWI_LOAD || w->cut.value[v].kept)
+        return false;
+    uint32_t to = w->ir->access.at[twi_ins_of(w->ir, store)->attr].array;
+    uint32_t from = w->ir->access.at[i->attr].array;
+    return w->ir->array.at[from].elem == w->ir->array.at[to].elem &&
+           w->ir->array.at[from].elem != i->type.elem;
+}
+
+static twi_lid
+stored_value(twi_lowering *w, twi_id store, tw_elem storage)
+{
+    twi_id v = twi_arg(w->ir, store, 0);
+    return twi_is_move(w, store) ? twi_w_array_load(w, v, true)
+                                 : twi_w_cast(w, storage, twi_w_value(w, v));
+}
+
+void
+twi_w_array_store(twi_lowering *w, twi_id store)
+{
+    const twi_ins *i = twi_ins_of(w->ir, store);
+    uint64_t axes = twi_access_axes(w->ir, store);
+    form f = access_form(w, i->attr, axes);
+    tw_elem storage = (tw_elem)w->c.f->object.at[f.access.object].elem;
+    twi_lid x = stored_value(w, store, storage);
+    twi_mask mask = {0, 0, 0};
+    twi_w_guard(w, axes, &mask);
+    twi_w_leader(w, axes, &mask);
+    if (i->nargs > 1)
+        twi_mask_and(w, &mask, twi_w_value(w, twi_arg(w->ir, store, 1)));
+    twi_lid m = access_mask(w, &f, &mask);
+    twi_w_store(w, f.access, f.index, twi_w_splat(w, x, f.count), m);
+}

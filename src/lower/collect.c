@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Folds over subgroups: leaders write their partial results to shared memory, one barrier, every worker folds them in
+ * order. All folds of a phase share the two barriers.
+ */
+#include "lower/walk.h"
+
+typedef struct {
+    uint32_t object[2];
+    unsigned rank; /* of the index without the last dimension, the folded subgroups */
+    int64_t subs;
+} board;
+
+/* Index of a partial result: own digits on subgroups and lanes, own time digits; row-major, one dimension an axis. */
+static unsigned
+board_index(twi_lowering *w, const twi_fold *f, twi_lid *index, int64_t *extent)
+{
+    unsigned rank = 0;
+    for (unsigned a = 0; a < w->ir->axis.n; a++) {
+        if (!(f->own >> a & 1))
+            continue;
+        const twi_map *m = twi_w_map(w, a);
+        uint8_t digits = twi_time_digits(m) | twi_level_digits(m, TWI_LV_SUB) | twi_level_digits(m, TWI_LV_LANE);
+        if (twi_digits_extent(m, digits) == 1)
+            continue;
+        if (index)
+            index[rank] = twi_w_number(w, a, digits);
+        if (extent)
+            extent[rank] = twi_digits_extent(m, digits);
+        rank++;
+    }
+    return rank;
+}
+
+static void
+make_board(twi_lowering *w, const twi_fold *f, board *b)
+{
+    b->subs = twi_fold_subs(w, f);
+    for (unsigned k = 0; k < f->states; k++) {
+        twi_object o = {.kind = TWI_OBJ_SHARED, .count = 1, .elem = w->c.f->object.at[f->part[k]].elem};
+        o.name = twi_ins_of(w->ir, f->id)->name;
+        o.rank = (uint8_t)board_index(w, f, NULL, o.extent);
+        b->rank = o.rank;
+        o.extent[o.rank++] = b->subs;
+        b->object[k] = twi_lb_object(&w->c, &o);
+    }
+}
+
+/* Number of this worker's subgroup among those folded. */
+static twi_lid
+folded_sub(twi_lowering *w, const twi_fold *f)
+{
+    twi_lid n = twi_w_int(w, 0);
+    for (unsigned a = 0; a < w->ir->axis.n; a++) {
+        if (!(f->folded >> a & 1))
+            continue;
+        uint8_t subs = twi_level_digits(twi_w_map(w, a), TWI_LV_SUB);
+        n = twi_w_ix(w, TWI_MUL, n, twi_w_int(w, twi_digits_extent(twi_w_map(w, a), subs)));
+        n = twi_w_ix(w, TWI_ADD, n, twi_w_number(w, a, subs));
+    }
+    return n;
+}
+
+static void
+open_own_time(twi_lowering *w, const twi_fold *f)
+{
+    for (unsigned a = 0; a < w->ir->axis.n; a++)
+        for (unsigned d = 0; d < twi_w_map(w, a)->n; d++)
+            if (f->own >> a & 1 && twi_time_digits(twi_w_map(w, a)) >> d & 1)
+                twi_w_open(w, a, d);
+}
+
+/* One worker writes each: the one at 0 of every digit that neither the fold's own axes nor its folded subgroups have
+ * (folded lanes hold the same by now), the lowest where parts of the ids are not used at all. */
+static twi_mask
+writers(twi_lowering *w, const twi_fold *f)
+{
+    twi_mask lead = {0, 0, 0};
+    twi_w_lead_level(w, TWI_LV_SUB, w->subs, f->own | f->folded, &lead);
+    twi_w_lead_level(w, TWI_LV_LANE, w->lanes, f->own, &lead);
+    return lead;
+}
+
+static void
+write_partials(twi_lowering *w, const twi_fold *f, const board *b)
+{
+    unsigned depth = twi_w_depth(w);
+    open_own_time(w, f);
+    twi_mask lead = writers(w, f);
+    twi_lid index[TWI_MAX_RANK];
+    board_index(w, f, index, NULL);
+    index[b->rank] = folded_sub(w, f);
+    for (unsigned k = 0; k < f->states; k++) {
+        twi_laccess a = {.object = b->object[k], .mask = lead.scalar ? TWI_MASK_BOOL : TWI_MASK_NONE};
+        twi_w_store(w, a, index, twi_w_stripe_load(w, f->part[k], f->own), lead.scalar);
+    }
+    twi_w_shut(w, depth);
+}
+
+static void
+read_partials(twi_lowering *w, const twi_fold *f, const board *b, bool at_top)
+{
+    unsigned depth = twi_w_depth(w);
+    uint32_t mark = twi_w_scope(w);
+    open_own_time(w, f);
+    twi_lid index[TWI_MAX_RANK];
+    board_index(w, f, index, NULL);
+    twi_state *s = TWI_NEW_N(w->arena, twi_state, (size_t)b->subs);
+    for (int64_t j = 0; j < b->subs; j++) {
+        index[b->rank] = twi_w_int(w, j);
+        for (unsigned k = 0; k < f->states; k++) {
+            twi_laccess a = {.object = b->object[k]};
+            s[j].v[k] = twi_w_load(w, a, index, 1, 0, 0);
+        }
+    }
+    if (twi_is_canonical_row(w->ir, f->id)) { /* pairwise */
+        for (int64_t e = b->subs; e > 1; e = (e + 1) / 2)
+            for (int64_t k = 0; k < (e + 1) / 2; k++)
+                s[k] = 2 * k + 1 < e ? twi_state_combine(w, f, s[2 * k], s[2 * k + 1]) : s[2 * k];
+    } else {
+        for (int64_t j = 1; j < b->subs; j++)
+            s[0] = twi_state_combine(w, f, s[0], s[j]);
+    }
+    twi_fold_settle(w, f, s[0], at_top && w->c.open.n == depth);
+    twi_w_shut(w, depth);
+    twi_w_forget(w, mark);
+}
+
+void
+twi_fold_collect(twi_lowering *w, twi_fold *folds, unsigned n)
+{
+    board boards[64];
+    uint64_t effects = 0;
+    unsigned with_subs = 0;
+    for (unsigned k = 0; k < n && k < 64; k++) {
+        if (twi_fold_subs(w, &folds[k]) == 1)
+            continue;
+        make_board(w, &folds[k], &boards[k]);
+        effects |= twi_w_effect(w);
+        with_subs++;
+    }
+    if (!with_subs)
+        return;
+    twi_w_event(w, 0, effects);
+    for (unsigned k = 0; k < n; k++)
+        if (twi_fold_subs(w, &folds[k]) > 1)
+            write_partials(w, &folds[k], &boards[k]);
+    twi_w_event(w, effects, 0);
+    for (unsigned k = 0; k < n; k++)
+        if (twi_fold_subs(w, &folds[k]) > 1)
+            read_partials(w, &folds[k], &boards[k], true);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Features counted over built loop IR: bodies times trips. The tally counts the same while walking; a test compares.
+ */
+#include "lower/walk.h"
+
+static double
+middle_of_loop(const twi_func *f, const twi_lins *i, double groups)
+{
+    double lo = 0, trips = i->attr;
+    if (i->op == TWI_L_FOR) {
+        lo = twi_estimate(f, f->args.at[i->arg], groups);
+        trips = twi_estimate(f, f->args.at[i->arg + 1], groups) - lo;
+    }
+    return lo + (trips > 1 ? (trips - 1) / 2 : 0);
+}
+
+static double
+middle_of_id(const twi_func *f, unsigned level, double groups)
+{
+    double n = level == TWI_LV_GRID ? groups : level == TWI_LV_SUB ? f->subs : f->lanes;
+    return n > 1 ? (n - 1) / 2 : 0;
+}
+
+static double
+floor_of(double x)
+{
+    double t = (double)(int64_t)x;
+    return t > x ? t - 1 : t;
+}
+
+double
+twi_estimate(const twi_func *f, twi_lid v, double groups)
+{
+    const twi_lins *i = &f->ins.at[v];
+    double a = 0, b = 0;
+    if (i->op < TWI_ELEMENTWISE_END && i->nargs) {
+        a = twi_estimate(f, f->args.at[i->arg], groups);
+        b = i->nargs > 1 ? twi_estimate(f, f->args.at[i->arg + 1], groups) : 0;
+    }
+    switch (i->op) {
+    case TWI_L_LCONST:
+        return (double)(int64_t)f->constant.at[i->attr];
+    case TWI_L_ID:
+        return middle_of_id(f, i->attr, groups);
+    case TWI_L_FOR:
+    case TWI_L_UNROLL:
+        return middle_of_loop(f, i, groups);
+    case TWI_ADD:
+        return a + b;
+    case TWI_SUB:
+        return a - b;
+    case TWI_MUL:
+        return a * b;
+    case TWI_IDIV:
+        return b != 0 ? floor_of(a / b) : 0;
+    case TWI_IMOD:
+        return b != 0 ? a - b * floor_of(a / b) : a;
+    case TWI_MIN:
+        return a < b ? a : b;
+    case TWI_MAX:
+        return a > b ? a : b;
+    case TWI_CAST:
+        return a;
+    default:
+        return 0;
+    }
+}
+
+static void
+count_access(const twi_func *f, const twi_lins *i, double trips, twi_features *out)
+{
+    const twi_object *o = &f->object.at[f->access.at[i->attr].object];
+    bool store = i->op == TWI_L_LSTORE;
+    unsigned count = store ? f->ins.at[f->args.at[i->arg + o->rank]].count : i->count;
+    double bytes = trips * count * (double)tw_elem_size((tw_elem)o->elem);
+    if (o->kind != TWI_OBJ_ARRAY) { /* private objects are meant for registers */
+        out->near_bytes += o->kind == TWI_OBJ_PRIVATE ? 0 : bytes;
+        return;
+    }
+    (store ? out->store_bytes : out->load_bytes)[o->array] += bytes;
+    (store ? out->stores : out->loads)[o->array] += trips;
+}
+
+static void
+count_ins(const twi_func *f, const twi_lins *i, double trips, twi_features *out)
+{
+    if (i->op < TWI_ELEMENTWISE_END) {
+        if (!(i->flags & TWI_FLAG_INDEX))
+            out->ops[twi_op_row(i->op)->price] += trips;
+    } else if (i->op == TWI_L_LLOAD || i->op == TWI_L_LSTORE) {
+        count_access(f, i, trips, out);
+    } else if (i->op == TWI_L_LANE_FOLD) {
+        out->lane_rounds += trips * (i->attr >> 16);
+    } else if (i->op == TWI_L_LANE_XOR) {
+        out->lane_rounds += trips;
+    } else if (i->op == TWI_L_BARRIER) {
+        out->barriers += trips;
+    }
+}
+
+static void
+count_body(const twi_func *f, twi_lid first, double trips, double groups, twi_features *out)
+{
+    for (twi_lid v = first; v; v = f->ins.at[v].next) {
+        const twi_lins *i = &f->ins.at[v];
+        double inner = trips;
+        if (i->op == TWI_L_FOR) {
+            double n = twi_estimate(f, f->args.at[i->arg + 1], groups) - twi_estimate(f, f->args.at[i->arg], groups);
+            inner *= n > 0 ? n : 0;
+            out->trips += inner;
+        } else if (i->op == TWI_L_UNROLL) {
+            inner *= i->attr;
+        }
+        count_ins(f, i, trips, out);
+        count_body(f, i->body, inner, groups, out);
+    }
+}
+
+static uint32_t
+code_size(const twi_func *f, twi_lid first)
+{
+    uint32_t n = 0;
+    for (twi_lid v = first; v; v = f->ins.at[v].next) {
+        const twi_lins *i = &f->ins.at[v];
+        n += 1 + code_size(f, i->body) * (i->op == TWI_L_UNROLL ? i->attr : 1);
+    }
+    return n;
+}
+
+/* Share of the argument accesses that touch neighbours (or one element) at a time. */
+static double
+wide_share(const twi_func *f)
+{
+    double wide = 0, all = 0;
+    for (uint32_t v = 1; v < f->ins.n; v++) {
+        const twi_lins *i = &f->ins.at[v];
+        if (i->op != TWI_L_LLOAD && i->op != TWI_L_LSTORE)
+            continue;
+        const twi_laccess *a = &f->access.at[i->attr];
+        const twi_object *o = &f->object.at[a->object];
+        if (o->kind != TWI_OBJ_ARRAY)
+            continue;
+        bool gathered = false;
+        for (unsigned d = 0; d < o->rank; d++)
+            gathered |= f->ins.at[f->args.at[i->arg + d]].count > 1;
+        unsigned count = i->op == TWI_L_LSTORE ? f->ins.at[f->args.at[i->arg + o->rank]].count : i->count;
+        all++;
+        wide += count == 1 || (!gathered && o->stride[a->dim] == 1);
+    }
+    return all > 0 ? wide / all : 1;
+}
+
+void
+twi_features_of_func(const twi_func *f, twi_features *out)
+{
+    out->code = code_size(f, f->first);
+    out->wide = wide_share(f);
+    for (uint32_t k = 1; k < f->object.n; k++) {
+        const twi_object *o = &f->object.at[k];
+        int64_t elements = o->rank ? o->extent[0] * o->stride[0] : 1;
+        if (o->kind == TWI_OBJ_SHARED)
+            out->shared_bytes += (uint32_t)(elements * (int64_t)tw_elem_size((tw_elem)o->elem));
+        if (o->kind == TWI_OBJ_PRIVATE && (uint32_t)elements > out->slots)
+            out->slots = (uint32_t)elements;
+    }
+}
+
+void
+twi_count(twi_arena *arena, const twi_loop *loop, uint32_t scope, twi_features *out)
+{
+    memset(out, 0, sizeof *out);
+    const twi_entry *entry = &loop->entry.at[0];
+    const twi_func *f = NULL;
+    for (uint32_t k = 0; k < entry->recipe.n; k++) {
+        const twi_step_do *s = &entry->recipe.at[k];
+        if (s->what != TWI_DO_LAUNCH || loop->func.at[s->func].scope != scope)
+            continue;
+        f = &loop->func.at[s->func];
+        out->groups = s->grid;
+    }
+    uint32_t arrays = 0;
+    for (uint32_t k = 1; f && k < f->object.n; k++)
+        if (f->object.at[k].kind == TWI_OBJ_ARRAY && f->object.at[k].array >= arrays)
+            arrays = f->object.at[k].array + 1;
+    out->arrays = arrays;
+    out->load_bytes = TWI_NEW_N(arena, double, arrays + 1u);
+    out->store_bytes = TWI_NEW_N(arena, double, arrays + 1u);
+    out->loads = TWI_NEW_N(arena, double, arrays + 1u);
+    out->stores = TWI_NEW_N(arena, double, arrays + 1u);
+    if (!f)
+        return;
+    count_body(f, f->first, 1, (double)out->groups, out);
+    twi_features_of_func(f, out);
+    out->lanes = f->lanes;
+    out->workers = f->explicit_lanes ? 1 : f->lanes * f->subs;
+}

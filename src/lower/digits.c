@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Axes at the open digits: positions, bounds, guards, leaders; opening and closing of digits.
+ */
+#include "lower/walk.h"
+
+const twi_map *
+twi_w_map(const twi_lowering *w, unsigned axis)
+{
+    return &w->frame->map[axis];
+}
+
+bool
+twi_is_time(const twi_digit *d)
+{
+    return d->level == TWI_LV_LOOP || d->level == TWI_LV_SLOT;
+}
+
+uint8_t
+twi_level_digits(const twi_map *m, unsigned level)
+{
+    uint8_t set = 0;
+    for (unsigned d = 0; d < m->n; d++)
+        if (m->d[d].level == level)
+            set |= (uint8_t)(1u << d);
+    return set;
+}
+
+uint8_t
+twi_time_digits(const twi_map *m)
+{
+    return twi_level_digits(m, TWI_LV_LOOP) | twi_level_digits(m, TWI_LV_SLOT);
+}
+
+int64_t
+twi_digits_extent(const twi_map *m, uint8_t digits)
+{
+    int64_t e = 1;
+    for (unsigned d = 0; d < m->n; d++)
+        if (digits >> d & 1)
+            e *= m->d[d].extent;
+    return e;
+}
+
+int64_t
+twi_axis_extent(const tw_ir *ir, unsigned axis)
+{
+    int64_t lo, hi;
+    const twi_axis *a = &ir->axis.at[axis];
+    if (!twi_ix_is_const(ir, a->lo, &lo) || !twi_ix_is_const(ir, a->hi, &hi))
+        return -1;
+    return hi > lo ? hi - lo : 0;
+}
+
+/* ---- group ------------------------------------------------------------------------------------- */
+/* id / stride % extent, without the modulo for the outermost digit. */
+static twi_lid
+split_id(twi_lowering *w, twi_lid id, int64_t stride, int64_t extent, bool outermost)
+{
+    if (extent == 1)
+        return twi_w_int(w, 0);
+    twi_lid q = twi_w_ix(w, TWI_IDIV, id, twi_w_int(w, stride));
+    return outermost ? q : twi_w_ix(w, TWI_IMOD, q, twi_w_int(w, extent));
+}
+
+static void
+open_grid(twi_lowering *w)
+{
+    const twi_region *scope = &w->ir->region.at[w->cut.scope];
+    int64_t stride = 1;
+    twi_lid id = 0;
+    for (uint32_t k = scope->axes.n; k-- > 0;) {
+        unsigned a = scope->axes.at[k];
+        const twi_map *m = twi_w_map(w, a);
+        for (unsigned d = m->n; d-- > 0;) {
+            if (m->d[d].level != TWI_LV_GRID)
+                continue;
+            bool last = true;
+            for (uint32_t j = 0; j <= k; j++) {
+                const twi_map *n = twi_w_map(w, scope->axes.at[j]);
+                for (unsigned e = 0; e < (j == k ? d : n->n); e++)
+                    last &= n->d[e].level != TWI_LV_GRID || n->d[e].extent == 1;
+            }
+            if (!id && m->d[d].extent > 1)
+                id = twi_lb_leaf(&w->c, TWI_L_ID, TW_I64, 1, TWI_LV_GRID);
+            w->digit[a][d] = split_id(w, id, stride, m->d[d].extent, last);
+            stride *= m->d[d].extent;
+        }
+    }
+}
+
+static void
+open_level(twi_lowering *w, unsigned level, int64_t total)
+{
+    twi_lid id = 0;
+    for (unsigned a = 0; a < w->ir->axis.n; a++) {
+        const twi_map *m = twi_w_map(w, a);
+        if (!(w->frame->axes >> a & 1))
+            continue;
+        for (unsigned d = 0; d < m->n; d++) {
+            if (m->d[d].level != level)
+                continue;
+            if (!id && m->d[d].extent > 1)
+                id = twi_lb_leaf(&w->c, TWI_L_ID, TW_I64, 1, level);
+            w->digit[a][d] = split_id(w, id, m->d[d].stride, m->d[d].extent,
+                                      m->d[d].stride * m->d[d].extent == total);
+        }
+    }
+}
+
+void
+twi_w_open_group(twi_lowering *w)
+{
+    open_grid(w);
+    if (w->vectors)
+        return;
+    open_level(w, TWI_LV_SUB, w->subs);
+    open_level(w, TWI_LV_LANE, w->lanes);
+}
+
+/* ---- positions ---------------------------------------------------------------------------------- */
+/* lo + the open digits times their weights; only digits of at least that weight. */
+static twi_lid
+position_from(twi_lowering *w, unsigned axis, int64_t least_weight)
+{
+    const twi_map *m = twi_w_map(w, axis);
+    twi_lid p = twi_w_lo(w, axis);
+    for (unsigned d = 0; d < m->n; d++) {
+        int64_t weight = twi_map_weight(m, d);
+        if (m->d[d].extent == 1 || weight < least_weight || !w->digit[axis][d])
+            continue;
+        p = twi_w_ix(w, TWI_ADD, p,
+                     twi_w_ix(w, TWI_MUL, w->digit[axis][d], twi_w_int(w, weight)));
+    }
+    return p;
+}
+
+twi_lid
+twi_w_position(twi_lowering *w, unsigned axis)
+{
+    return position_from(w, axis, 1);
+}
+
+twi_lid
+twi_w_lo(twi_lowering *w, unsigned axis)
+{
+    return twi_w_eval(w, w->ir->axis.at[axis].lo, false);
+}
+
+twi_lid
+twi_w_hi(twi_lowering *w, unsigned axis)
+{
+    return twi_w_eval(w, w->ir->axis.at[axis].hi, false);
+}
+
+static twi_lid
+vector_position(twi_lowering *w, unsigned axis)
+{
+    twi_lid iota = twi_lb_leaf(&w->c, TWI_L_IOTA, TW_I64, w->lanes, 0);
+    return twi_w_ix(w, TWI_ADD, twi_w_position(w, axis), iota);
+}
+
+static twi_lid
+block_bound(twi_lowering *w, unsigned axis, bool high)
+{
+    int64_t block = w->ir->axis.at[axis].block;
+    twi_lid lo = position_from(w, axis, block > 0 ? block : 1);
+    if (!high)
+        return lo;
+    twi_lid end = twi_w_ix(w, TWI_ADD, lo, twi_w_int(w, block > 0 ? block : 1));
+    return twi_w_ix(w, TWI_MIN, end, twi_w_hi(w, axis));
+}
+
+twi_lid
+twi_w_eval(twi_lowering *w, twi_ix x, bool vector)
+{
+    static const uint16_t binary[] = {
+        [TWI_IX_ADD] = TWI_ADD,  [TWI_IX_SUB] = TWI_SUB, [TWI_IX_MUL] = TWI_MUL, [TWI_IX_DIV] = TWI_IDIV,
+        [TWI_IX_MOD] = TWI_IMOD, [TWI_IX_MIN] = TWI_MIN, [TWI_IX_MAX] = TWI_MAX};
+    const twi_ix_node *n = &w->ir->ix.at[x];
+    switch ((twi_ix_op)n->op) {
+    case TWI_IX_CONST:
+        return twi_w_int(w, n->k);
+    case TWI_IX_DIM:
+        return twi_w_int(w, w->ir->dim.at[n->a].value);
+    case TWI_IX_AXIS:
+        return vector && (int)n->a == w->lane_axis ? vector_position(w, n->a)
+                                                   : twi_w_position(w, n->a);
+    case TWI_IX_LO:
+    case TWI_IX_HI:
+        return block_bound(w, n->a, n->op == TWI_IX_HI);
+    case TWI_IX_VALUE:
+        return twi_w_cast(w, TW_I64, twi_w_value(w, n->a));
+    case TWI_IX_NONE:
+        return twi_w_int(w, 0);
+    default: {
+        twi_lid a = twi_w_eval(w, n->a, vector), b = twi_w_eval(w, n->b, vector);
+        return twi_w_ix(w, binary[n->op], a, b);
+    }
+    }
+}
+
+/* ---- guards ------------------------------------------------------------------------------------- */
+bool
+twi_w_guarded(const twi_lowering *w, unsigned axis)
+{
+    const twi_map *m = twi_w_map(w, axis);
+    const twi_axis *a = &w->ir->axis.at[axis];
+    int64_t extent = twi_axis_extent(w->ir, axis), total = twi_map_extent(m);
+    if (a->kind == TWI_AXIS_STEP && a->block == 0)
+        return false;
+    if (extent >= 0 && m->n && m->d[0].extent)
+        return total != extent;
+    if (extent >= 0 && m->n) /* a run-time digit outermost: loops to the end by whole steps */
+        return extent % twi_map_weight(m, 0) != 0;
+    return !(m->n && m->d[0].extent == 0 && twi_map_weight(m, 0) == 1);
+}
+
+void
+twi_mask_and(twi_lowering *w, twi_mask *mask, twi_lid condition)
+{
+    twi_lid *slot = twi_w_count(w, condition) > 1 ? &mask->vector : &mask->scalar;
+    *slot = *slot ? twi_w_ix(w, TWI_AND, *slot, condition) : condition;
+}
+
+void
+twi_w_guard(twi_lowering *w, uint64_t axes, twi_mask *mask)
+{
+    for (unsigned a = 0; a < w->ir->axis.n; a++) {
+        if (!(axes >> a & 1) || !twi_w_guarded(w, a))
+            continue;
+        twi_lid p = twi_w_position(w, a), hi = twi_w_hi(w, a);
+        if ((int)a == w->lane_axis)
+            mask->count = twi_w_ix(w, TWI_SUB, hi, p);
+        else
+            twi_mask_and(w, mask, twi_w_ix(w, TWI_LT, p, hi));
+    }
+}
+
+twi_lid
+twi_mask_bool(twi_lowering *w, const twi_mask *mask, unsigned count)
+{
+    twi_lid b = mask->scalar;
+    if (mask->vector)
+        b = b ? twi_w_ix(w, TWI_AND, mask->vector, b) : mask->vector;
+    if (!mask->count)
+        return b;
+    twi_lid within;
+    if (count > 1) {
+        twi_lid iota = twi_lb_leaf(&w->c, TWI_L_IOTA, TW_I64, count, 0);
+        within = twi_w_ix(w, TWI_LT, iota, mask->count);
+    } else {
+        within = twi_w_ix(w, TWI_GT, mask->count, twi_w_int(w, 0));
+    }
+    return b ? twi_w_ix(w, TWI_AND, within, b) : within;
+}
+
+/* The digit of a level with the smallest stride of at least `from`; false: none. */
+static bool
+next_digit(const twi_lowering *w, unsigned level, int64_t from, unsigned *axis, unsigned *digit)
+{
+    int64_t best = INT64_MAX;
+    for (unsigned a = 0; a < w->ir->axis.n; a++) {
+        const twi_map *m = twi_w_map(w, a);
+        for (unsigned d = 0; (w->frame->axes >> a & 1) && d < m->n; d++) {
+            if (m->d[d].level != level || m->d[d].extent == 1 || m->d[d].stride < from ||
+                m->d[d].stride >= best)
+                continue;
+            best = m->d[d].stride;
+            *axis = a;
+            *digit = d;
+        }
+    }
+    return best != INT64_MAX;
+}
+
+/* Every part of the level's id that no digit of `axes` reads must be 0: parts of other axes' digits, parts between
+ * digits, and what lies above the last one. */
+void
+twi_w_lead_level(twi_lowering *w, unsigned level, int64_t total, uint64_t axes, twi_mask *mask)
+{
+    int64_t top = 1;
+    unsigned a, d;
+    if (total == 1)
+        return;
+    twi_lid id = twi_lb_leaf(&w->c, TWI_L_ID, TW_I64, 1, level);
+    while (next_digit(w, level, top, &a, &d)) {
+        const twi_digit *g = &twi_w_map(w, a)->d[d];
+        if (g->stride > top)
+            twi_mask_and(w, mask,
+                         twi_w_ix(w, TWI_EQ, split_id(w, id, top, g->stride / top, false),
+                                  twi_w_int(w, 0)));
+        if (!(axes >> a & 1))
+            twi_mask_and(w, mask, twi_w_ix(w, TWI_EQ, w->digit[a][d], twi_w_int(w, 0)));
+        top = g->stride * g->extent;
+    }
+    if (top < total)
+        twi_mask_and(w, mask, twi_w_ix(w, TWI_LT, id, twi_w_int(w, top)));
+}
+
+void
+twi_w_leader(twi_lowering *w, uint64_t axes, twi_mask *mask)
+{
+    if (w->vectors)
+        return;
+    twi_w_lead_level(w, TWI_LV_SUB, w->subs, axes, mask);
+    twi_w_lead_level(w, TWI_LV_LANE, w->lanes, axes, mask);
+}
+
+twi_lid
+twi_w_number(twi_lowering *w, unsigned axis, uint8_t digits)
+{
+    const twi_map *m = twi_w_map(w, axis);
+    twi_lid n = twi_w_int(w, 0);
+    for (unsigned d = 0; d < m->n; d++) {
+        if (!(digits >> d & 1) || m->d[d].extent == 1)
+            continue;
+        int64_t weight = twi_digits_extent(m, (uint8_t)(digits & ~((2u << d) - 1u)));
+        n = twi_w_ix(w, TWI_ADD, n,
+                     twi_w_ix(w, TWI_MUL, w->digit[axis][d], twi_w_int(w, weight)));
+    }
+    return n;
+}
+
+/* ---- opening ------------------------------------------------------------------------------------ */
+unsigned
+twi_w_depth(const twi_lowering *w)
+{
+    return w->c.open.n;
+}
+
+/* Trips of an axis's outermost digit where they are known at run time only. */
+static twi_lid
+run_time_trips(twi_lowering *w, unsigned axis, int64_t step)
+{
+    twi_lid n = twi_w_ix(w, TWI_SUB, twi_w_hi(w, axis), twi_w_lo(w, axis));
+    if (step == 1)
+        return n;
+    n = twi_w_ix(w, TWI_ADD, n, twi_w_int(w, step - 1));
+    return twi_w_ix(w, TWI_IDIV, n, twi_w_int(w, step));
+}
+
+void
+twi_w_open(twi_lowering *w, unsigned axis, unsigned digit)
+{
+    const twi_digit *d = &twi_w_map(w, axis)->d[digit];
+    if (d->extent == 1) {
+        w->digit[axis][digit] = twi_w_int(w, 0);
+    } else if (d->level == TWI_LV_SLOT) {
+        w->digit[axis][digit] = twi_w_unroll(w, (uint32_t)d->extent);
+    } else if (d->extent > 0) {
+        w->digit[axis][digit] =
+            twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, d->extent));
+    } else {
+        int64_t step = twi_map_weight(twi_w_map(w, axis), digit);
+        w->digit[axis][digit] =
+            twi_w_for(w, twi_w_int(w, 0), run_time_trips(w, axis, step));
+    }
+}
+
+void
+twi_w_shut(twi_lowering *w, unsigned depth)
+{
+    while (w->c.open.n > depth)
+        twi_w_close(w);
+}

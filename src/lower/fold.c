@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Folds digit by digit: accumulators (one for each slot of the folded axes, times the digits of its own axes opened
+ * inside its outermost folded loop), updates guarded by the identity, then slots, then lanes. Subgroups: collect.c.
+ */
+#include "lower/walk.h"
+
+static const twi_ins *
+fold_ins(const twi_lowering *w, const twi_fold *f)
+{
+    return twi_ins_of(w->ir, f->id);
+}
+
+bool
+twi_is_canonical_row(const tw_ir *ir, twi_id fold)
+{
+    const twi_ins *i = twi_ins_of(ir, fold);
+    return i->order == TWI_ORDER_CANONICAL && (i->op == TWI_SUM || i->op == TWI_PROD);
+}
+
+/* One chain over the elements as they come: neither slots nor lanes hold accumulators of their own. */
+static bool
+is_chain(const tw_ir *ir, twi_id fold)
+{
+    const twi_ins *i = twi_ins_of(ir, fold);
+    if (twi_monoid_of(i->op)->order_free)
+        return false;
+    return i->order == TWI_ORDER_LEFT || (i->order == TWI_ORDER_CANONICAL && i->op == TWI_DOT);
+}
+
+/* Digits of a folded axis that have accumulators of their own. */
+static uint8_t
+own_accumulators(const twi_lowering *w, twi_id fold, unsigned axis)
+{
+    const twi_map *m = twi_w_map(w, axis);
+    uint8_t slots = is_chain(w->ir, fold) ? 0 : twi_level_digits(m, TWI_LV_SLOT);
+    for (unsigned d = 0; d < m->n; d++)
+        if (twi_is_canonical_row(w->ir, fold) && twi_map_weight(m, d) >= 256)
+            slots &= (uint8_t)~(1u << d);
+    return slots;
+}
+
+void
+twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsigned n, twi_fold *f)
+{
+    const twi_ins *i = twi_ins_of(w->ir, id);
+    memset(f, 0, sizeof *f);
+    f->id = id;
+    f->own = i->type.axes;
+    f->states = i->op == TWI_ARGMAX || i->op == TWI_ARGMIN ? 2 : 1;
+    for (unsigned k = 0; k < i->nfold; k++)
+        f->folded |= 1ull << i->fold[k];
+    f->first_loop = f->chunk_loop = -1;
+    for (unsigned k = 0; k < n; k++) {
+        if (!((f->own | f->folded) >> loops[k].axis & 1))
+            continue;
+        f->level = (int)k + 1;
+        if (!(f->folded >> loops[k].axis & 1))
+            continue;
+        bool chunk = twi_is_canonical_row(w->ir, id) &&
+                     twi_map_weight(twi_w_map(w, loops[k].axis), loops[k].digit) >= 2048;
+        if (chunk)
+            f->chunk_loop = (int)k;
+        else if (f->first_loop < 0)
+            f->first_loop = (int)k;
+    }
+    for (unsigned a = 0; a < w->ir->axis.n; a++) {
+        if (f->folded >> a & 1)
+            f->inner[a] = own_accumulators(w, id, a);
+        else if (f->own >> a & 1)
+            f->inner[a] = twi_level_digits(twi_w_map(w, a), TWI_LV_SLOT);
+    }
+    int from = f->first_loop >= 0 ? f->first_loop : f->level;
+    for (unsigned k = 0; k < n; k++)
+        if ((int)k > from && f->own >> loops[k].axis & 1)
+            f->inner[loops[k].axis] |= (uint8_t)(1u << loops[k].digit);
+}
+
+/* ---- states ----------------------------------------------------------------------------------------- */
+twi_state
+twi_state_identity(twi_lowering *w, const twi_fold *f, unsigned count)
+{
+    const twi_ins *i = fold_ins(w, f);
+    tw_elem elem = (tw_elem)twi_ins_of(w->ir, twi_arg(w->ir, f->id, 0))->type.elem;
+    unsigned identity = twi_monoid_of(i->op)->identity;
+    if (identity == TWI_ID_NEG_ZERO && (i->order == TWI_ORDER_FREE || !twi_is_float(elem)))
+        identity = TWI_ID_ZERO; /* free sums: -0 equals +0, and an empty one needs no correction */
+    if (i->op == TWI_DOT)
+        identity = TWI_ID_ZERO;
+    uint64_t bits = twi_identity_bits((twi_identity)identity, elem);
+    unsigned flag = i->op == TWI_DOT ? 0 : TWI_FLAG_IDENTITY;
+    twi_state s = {{twi_w_splat(w, twi_w_const(w, elem, bits, flag), count), 0}};
+    if (f->states == 2)
+        s.v[1] = twi_w_splat(w, twi_w_int(w, INT64_MAX), count);
+    return s;
+}
+
+/* Is (x, i) better than (v, j)? NaN first, then the greater (less) value, -0 < +0, then the smaller index. */
+static twi_lid
+better(twi_lowering *w, bool greatest, twi_state a, twi_state b)
+{
+    tw_elem elem = (tw_elem)twi_lins_of(w->c.f, a.v[0])->elem;
+    twi_lid x = a.v[0], v = b.v[0];
+    twi_lid before = twi_w_op(w, greatest ? TWI_GT : TWI_LT, x, v, 0);
+    twi_lid tie = twi_w_op(w, TWI_EQ, x, v, 0);
+    twi_lid first = twi_w_op(w, TWI_LT, a.v[1], b.v[1], 0);
+    if (!twi_is_float(elem))
+        return twi_w_op(w, TWI_OR, before, twi_w_op(w, TWI_AND, tie, first, 0), 0);
+    /* zeros of different sign compare equal: 1/x tells them apart */
+    twi_lid zero = twi_w_const(w, elem, 0, 0);
+    uint64_t one_bits = twi_identity_bits(TWI_ID_ONE, elem);
+    twi_lid one = twi_w_const(w, elem, one_bits, 0);
+    twi_lid is_zero = twi_w_op(w, TWI_AND, tie, twi_w_op(w, TWI_EQ, x, zero, 0), 0);
+    twi_lid rx = twi_w_op(w, TWI_DIV, one, x, 0), rv = twi_w_op(w, TWI_DIV, one, v, 0);
+    twi_lid zero_before = twi_w_op(w, greatest ? TWI_GT : TWI_LT, rx, rv, 0);
+    twi_lid signs_differ = twi_w_op(w, TWI_NE, rx, rv, 0);
+    twi_lid split = twi_w_op(w, TWI_AND, is_zero, signs_differ, 0);
+    before = twi_w_op(w, TWI_OR, before, twi_w_op(w, TWI_AND, split, zero_before, 0), 0);
+    tie = twi_w_op(w, TWI_AND, tie, twi_w_op(w, TWI_NOT, split, 0, 0), 0);
+    twi_lid xn = twi_w_op(w, TWI_NE, x, x, 0), vn = twi_w_op(w, TWI_NE, v, v, 0);
+    before = twi_w_op(w, TWI_OR, before, twi_w_op(w, TWI_AND, xn, twi_w_op(w, TWI_NOT, vn, 0, 0), 0), 0);
+    before = twi_w_op(w, TWI_AND, before, twi_w_op(w, TWI_OR, twi_w_op(w, TWI_NOT, vn, 0, 0), xn, 0), 0);
+    tie = twi_w_op(w, TWI_OR, tie, twi_w_op(w, TWI_AND, xn, vn, 0), 0);
+    before = twi_w_op(w, TWI_AND, before, twi_w_op(w, TWI_NOT, twi_w_op(w, TWI_AND, xn, vn, 0), 0, 0), 0);
+    return twi_w_op(w, TWI_OR, before, twi_w_op(w, TWI_AND, tie, first, 0), 0);
+}
+
+twi_state
+twi_state_combine(twi_lowering *w, const twi_fold *f, twi_state a, twi_state b)
+{
+    const twi_ins *i = fold_ins(w, f);
+    twi_state r = {{0, 0}};
+    if (f->states == 2) {
+        twi_lid take = better(w, i->op == TWI_ARGMAX, b, a);
+        r.v[0] = twi_w_op(w, TWI_SELECT, take, b.v[0], a.v[0]);
+        r.v[1] = twi_w_op(w, TWI_SELECT, take, b.v[1], a.v[1]);
+        return r;
+    }
+    w->c.fold = f->id;
+    unsigned merge = i->op == TWI_DOT ? TWI_ADD : twi_monoid_of(i->op)->merge;
+    r.v[0] = twi_w_op(w, merge, a.v[0], b.v[0], 0);
+    w->c.fold = 0;
+    return r;
+}
+
+/* ---- accumulators ------------------------------------------------------------------------------------ */
+static unsigned
+acc_index(twi_lowering *w, const twi_fold *f, twi_lid *index)
+{
+    unsigned rank = 0;
+    for (unsigned a = 0; a < w->ir->axis.n; a++)
+        if (f->inner[a] && twi_digits_extent(twi_w_map(w, a), f->inner[a]) > 1)
+            index[rank++] = twi_w_number(w, a, f->inner[a]);
+    return rank;
+}
+
+static void
+acc_object(twi_lowering *w, twi_fold *f, unsigned state, tw_elem elem)
+{
+    twi_object o = {.kind = TWI_OBJ_PRIVATE, .elem = (uint8_t)elem, .name = fold_ins(w, f)->name};
+    o.count = (uint16_t)twi_w_value_count(w, f->own | f->folded);
+    int64_t elements = 1;
+    for (unsigned a = 0; a < w->ir->axis.n; a++) {
+        int64_t e = f->inner[a] ? twi_digits_extent(twi_w_map(w, a), f->inner[a]) : 1;
+        if (e > 1)
+            o.extent[o.rank++] = e;
+        elements *= e;
+    }
+    if (w->vectors && elements * o.count * (int64_t)tw_elem_size(elem) > 8192)
+        o.kind = TWI_OBJ_SCRATCH;
+    f->acc[state] = twi_lb_object(&w->c, &o);
+}
+
+/* Opens the digits that tell accumulators apart, those of `axes`; loops stay loops. */
+static void
+open_inner(twi_lowering *w, const twi_fold *f, uint64_t axes)
+{
+    for (unsigned a = 0; a < w->ir->axis.n; a++)
+        for (unsigned d = 0; d < twi_w_map(w, a)->n; d++)
+            if (axes >> a & 1 && f->inner[a] >> d & 1)
+                twi_w_open(w, a, d);
+}
+
+static twi_state
+acc_load(twi_lowering *w, const twi_fold *f)
+{
+    twi_lid index[TWI_MAX_RANK];
+    twi_state s = {{0, 0}};
+    acc_index(w, f, index);
+    for (unsigned k = 0; k < f->states; k++) {
+        twi_laccess a = {.object = f->acc[k]};
+        s.v[k] = twi_w_load(w, a, index, w->c.f->object.at[a.object].count, 0, 0);
+    }
+    return s;
+}
+
+static void
+acc_store(twi_lowering *w, const twi_fold *f, twi_state s)
+{
+    twi_lid index[TWI_MAX_RANK];
+    acc_index(w, f, index);
+    for (unsigned k = 0; k < f->states; k++) {
+        twi_laccess a = {.object = f->acc[k]};
+        unsigned count = w->c.f->object.at[a.object].count;
+        twi_w_store(w, a, index, twi_w_splat(w, s.v[k], count), 0);
+    }
+}
+
+/* A dot's start value goes into the chain where there is one chain, else it is added at the end. */
+static bool
+starts_chain(const twi_lowering *w, const twi_fold *f)
+{
+    bool split = false;
+    for (unsigned a = 0; a < w->ir->axis.n; a++) {
+        if (!(f->folded >> a & 1))
+            continue;
+        const twi_map *m = twi_w_map(w, a);
+        split |= f->inner[a] && twi_digits_extent(m, f->inner[a]) > 1;
+        for (unsigned d = 0; d < m->n; d++)
+            split |= twi_level_is_space(m->d[d].level) && m->d[d].extent > 1;
+    }
+    return !split;
+}
+
+static twi_id
+start_of(const twi_lowering *w, const twi_fold *f)
+{
+    const twi_ins *i = fold_ins(w, f);
+    return i->op == TWI_DOT && i->nargs > 2 ? twi_arg(w->ir, f->id, 2) : 0;
+}
+
+void
+twi_fold_init(twi_lowering *w, twi_fold *f)
+{
+    tw_elem elem = (tw_elem)twi_ins_of(w->ir, twi_arg(w->ir, f->id, 0))->type.elem;
+    if (!f->acc[0])
+        acc_object(w, f, 0, elem);
+    if (f->states == 2 && !f->acc[1])
+        acc_object(w, f, 1, TW_I64);
+    uint32_t mark = twi_w_scope(w);
+    unsigned depth = twi_w_depth(w);
+    open_inner(w, f, f->own | f->folded);
+    twi_state s = twi_state_identity(w, f, 1);
+    if (start_of(w, f) && starts_chain(w, f))
+        s.v[0] = twi_w_value(w, start_of(w, f));
+    acc_store(w, f, s);
+    twi_w_shut(w, depth);
+    twi_w_forget(w, mark);
+}
+
+/* The element that the open digits name, as a state; the identity where it does not exist. */
+static twi_state
+element(twi_lowering *w, const twi_fold *f, twi_lid real)
+{
+    const twi_ins *i = fold_ins(w, f);
+    twi_state s = {{twi_w_value(w, twi_arg(w->ir, f->id, 0)), 0}};
+    if (f->states == 2) {
+        unsigned a = i->fold[0];
+        s.v[1] = twi_w_position(w, a);
+        if ((int)a == w->lane_axis)
+            s.v[1] = twi_w_ix(w, TWI_ADD, s.v[1], twi_lb_leaf(&w->c, TWI_L_IOTA, TW_I64, w->lanes, 0));
+    }
+    if (!real)
+        return s;
+    twi_state id = twi_state_identity(w, f, 1);
+    for (unsigned k = 0; k < f->states; k++)
+        s.v[k] = twi_w_op(w, TWI_SELECT, real, s.v[k], id.v[k]);
+    return s;
+}
+
+static twi_lid
+dot_step(twi_lowering *w, const twi_fold *f, twi_lid acc)
+{
+    const twi_place *place = twi_plan_place(w->plan, f->id);
+    twi_lid a = twi_w_value(w, twi_arg(w->ir, f->id, 0)), b = twi_w_value(w, twi_arg(w->ir, f->id, 1));
+    tw_elem elem = (tw_elem)fold_ins(w, f)->type.elem;
+    bool chain = is_chain(w->ir, f->id);
+    bool fused = twi_is_float(elem) && (chain || !place || place->atom != TWI_ATOM_MULADD);
+    twi_lid r;
+    if (fused) {
+        w->c.fold = f->id;
+        r = twi_w_op(w, TWI_FMA, a, b, acc);
+    } else {
+        twi_lid product = twi_w_op(w, TWI_MUL, a, b, 0);
+        w->c.fold = f->id;
+        r = twi_w_op(w, TWI_ADD, acc, product, 0);
+    }
+    w->c.fold = 0;
+    return r;
+}
+
+void
+twi_fold_update(twi_lowering *w, const twi_fold *f)
+{
+    twi_mask mask = {0, 0, 0};
+    twi_w_guard(w, f->folded, &mask);
+    unsigned count = twi_w_value_count(w, f->own | f->folded);
+    twi_lid real = twi_mask_bool(w, &mask, mask.count ? count : 1);
+    twi_state acc = acc_load(w, f);
+    if (fold_ins(w, f)->op == TWI_DOT) {
+        twi_state r = {{dot_step(w, f, acc.v[0]), 0}};
+        if (real)
+            r.v[0] = twi_w_op(w, TWI_SELECT, real, r.v[0], acc.v[0]);
+        acc_store(w, f, r);
+        return;
+    }
+    acc_store(w, f, twi_state_combine(w, f, acc, element(w, f, real)));
+}
+
+/* ---- finishing --------------------------------------------------------------------------------------- */
+twi_state
+twi_state_lanes(twi_lowering *w, const twi_fold *f, twi_state s, const twi_digit *d)
+{
+    unsigned log_stride = 0, log_extent = 0;
+    while (1u << log_stride < (w->vectors ? 1u : d->stride))
+        log_stride++;
+    while (1ll << log_extent < d->extent)
+        log_extent++;
+    if (log_extent == 0)
+        return s;
+    if (f->states == 1) {
+        const twi_ins *i = fold_ins(w, f);
+        w->c.fold = f->id;
+        s.v[0] = twi_w_lane_fold(w, i->op == TWI_DOT ? TWI_ADD : twi_monoid_of(i->op)->merge, s.v[0],
+                                 log_stride, log_extent);
+        w->c.fold = 0;
+        return s;
+    }
+    for (unsigned k = 0; k < log_extent; k++) {
+        uint32_t bit = 1u << (log_stride + k);
+        twi_state o = {{twi_w_lane_xor(w, s.v[0], bit), twi_w_lane_xor(w, s.v[1], bit)}};
+        s = twi_state_combine(w, f, s, o);
+    }
+    if (w->vectors)
+        for (unsigned k = 0; k < 2; k++)
+            s.v[k] = twi_lb_extract(&w->c, s.v[k], 0);
+    return s;
+}
+
+typedef struct { unsigned axis, digit; int64_t weight; } part_digit;
+
+/* Folded slot and lane digits in the order in which they combine: slots, then lanes; canonical: by weight. */
+static unsigned
+part_digits(const twi_lowering *w, const twi_fold *f, part_digit *out)
+{
+    bool weight = twi_is_canonical_row(w->ir, f->id);
+    unsigned n = 0;
+    for (int level = TWI_LV_SLOT; level >= TWI_LV_LANE; level -= TWI_LV_SLOT - TWI_LV_LANE) {
+        for (unsigned a = w->ir->axis.n; a-- > 0;) {
+            const twi_map *m = twi_w_map(w, a);
+            for (unsigned d = m->n; (f->folded >> a & 1) && d-- > 0;) {
+                if (m->d[d].level != level || m->d[d].extent == 1 ||
+                    (level == TWI_LV_SLOT && !(f->inner[a] >> d & 1)))
+                    continue;
+                part_digit p = {a, d, twi_map_weight(m, d)};
+                unsigned at = n++;
+                for (; weight && at > 0 && out[at - 1].weight > p.weight; at--)
+                    out[at] = out[at - 1];
+                out[at] = p;
+            }
+        }
+    }
+    return n;
+}
+
+/* Folds digit k of the part digits and those before it; slots above k hold the values in w->digit. */
+static twi_state
+combine_parts(twi_lowering *w, const twi_fold *f, const part_digit *p, unsigned n)
+{
+    if (n == 0)
+        return acc_load(w, f);
+    const part_digit *last = &p[n - 1];
+    const twi_digit *d = &twi_w_map(w, last->axis)->d[last->digit];
+    if (d->level == TWI_LV_LANE)
+        return twi_state_lanes(w, f, combine_parts(w, f, p, n - 1), d);
+    twi_state *s = TWI_NEW_N(w->arena, twi_state, (size_t)d->extent);
+    for (int64_t k = 0; k < d->extent; k++) {
+        w->digit[last->axis][last->digit] = twi_w_int(w, k);
+        s[k] = combine_parts(w, f, p, n - 1);
+    }
+    for (int64_t e = d->extent; e > 1; e = (e + 1) / 2)
+        for (int64_t k = 0; k < e / 2 + e % 2; k++)
+            s[k] = 2 * k + 1 < e ? twi_state_combine(w, f, s[2 * k], s[2 * k + 1]) : s[2 * k];
+    return s[0];
+}
+
+/* What comes after the tree: a start value not yet in it, and +0 for an empty sum that began at -0. */
+static twi_state
+complete(twi_lowering *w, const twi_fold *f, twi_state s)
+{
+    const twi_ins *i = fold_ins(w, f);
+    if (start_of(w, f) && !starts_chain(w, f)) {
+        twi_state start = {{twi_w_value(w, start_of(w, f)), 0}};
+        s = twi_state_combine(w, f, start, s);
+    }
+    if (i->op != TWI_SUM || i->order == TWI_ORDER_FREE || !twi_is_float((tw_elem)i->type.elem))
+        return s;
+    for (unsigned k = 0; k < i->nfold; k++) {
+        if (twi_axis_extent(w->ir, i->fold[k]) > 0)
+            continue;
+        twi_lid empty = twi_w_ix(w, TWI_LE, twi_w_hi(w, i->fold[k]), twi_w_lo(w, i->fold[k]));
+        s.v[0] = twi_w_op(w, TWI_SELECT, empty, twi_w_const(w, (tw_elem)i->type.elem, 0, 0), s.v[0]);
+    }
+    return s;
+}
+
+void
+twi_fold_settle(twi_lowering *w, const twi_fold *f, twi_state s, bool at_top)
+{
+    s = complete(w, f, s);
+    twi_lid x = s.v[f->states - 1];
+    if (f->states == 2 && fold_ins(w, f)->type.elem == TW_I64) {
+        /* of nothing: -1 */
+        twi_lid none = twi_w_ix(w, TWI_EQ, x, twi_w_int(w, INT64_MAX));
+        x = twi_w_op(w, TWI_SELECT, none, twi_w_int(w, -1), x);
+    }
+    twi_home *h = &w->home[f->id];
+    if (at_top && twi_w_stripe_index(w, f->own, NULL) == 0) {
+        h->kind = TWI_HOME_SSA;
+        h->ssa = x;
+        twi_sym name = fold_ins(w, f)->name;
+        if (name && !twi_lins_of(w->c.f, x)->name)
+            twi_lins_of(w->c.f, x)->name = name;
+        return;
+    }
+    if (!h->object)
+        h->object = twi_w_stripe(w, f->id, (tw_elem)fold_ins(w, f)->type.elem, f->own);
+    h->kind = TWI_HOME_STRIPE;
+    twi_w_stripe_store(w, h->object, f->own, x);
+}
+
+int64_t
+twi_fold_subs(const twi_lowering *w, const twi_fold *f)
+{
+    int64_t n = 1;
+    for (unsigned a = 0; a < w->ir->axis.n; a++)
+        if (f->folded >> a & 1)
+            n *= twi_map_level_extent(twi_w_map(w, a), TWI_LV_SUB);
+    return n;
+}
+
+static void
+chunk_store(twi_lowering *w, twi_fold *f, twi_state s)
+{
+    unsigned axis = fold_ins(w, f)->fold[0];
+    twi_lid index[TWI_MAX_RANK];
+    unsigned rank = twi_w_stripe_index(w, f->own, index);
+    if (!f->chunks) { /* like a stripe of the fold, with a dimension for the chunks */
+        twi_object o = twi_w_stripe_shape(w, f->id, (tw_elem)fold_ins(w, f)->type.elem, f->own);
+        o.extent[o.rank++] = twi_w_map(w, axis)->d[0].extent;
+        f->chunks = twi_lb_object(&w->c, &o);
+    }
+    index[rank] = w->digit[axis][0];
+    twi_laccess a = {.object = f->chunks};
+    twi_w_store(w, a, index, s.v[0], 0);
+}
+
+void
+twi_fold_finish(twi_lowering *w, twi_fold *f, bool at_top)
+{
+    part_digit parts[16];
+    unsigned n = part_digits(w, f, parts);
+    uint32_t mark = twi_w_scope(w);
+    unsigned depth = twi_w_depth(w);
+    bool subs = twi_fold_subs(w, f) > 1;
+    if (subs && !f->part[0])
+        for (unsigned k = 0; k < f->states; k++)
+            f->part[k] = twi_w_stripe(w, f->id, (tw_elem)w->c.f->object.at[f->acc[k]].elem, f->own);
+    open_inner(w, f, f->own);
+    twi_state s = combine_parts(w, f, parts, n);
+    if (subs) {
+        for (unsigned k = 0; k < f->states; k++)
+            twi_w_stripe_store(w, f->part[k], f->own, s.v[k]);
+    } else if (f->chunk_loop >= 0) {
+        chunk_store(w, f, s);
+    } else {
+        twi_fold_settle(w, f, s, at_top && w->c.open.n == depth);
+    }
+    twi_w_shut(w, depth);
+    twi_w_forget(w, mark);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Order descriptors: how a plan folds, as data for the oracle, and the depth that follows. Time first (one chain over
+ * all rolled and serial digits, and over slots where they have no accumulators of their own), then slots, lanes,
+ * subgroups.
+ */
+#include "lower/walk.h"
+
+static void
+add_digit(twi_order *o, unsigned axis, twi_how how, int64_t weight, int64_t extent)
+{
+    if (o->n < sizeof o->digit / sizeof *o->digit)
+        o->digit[o->n++] = (twi_order_digit){(uint8_t)axis, (uint8_t)how, weight, extent};
+}
+
+static unsigned
+log2_up(int64_t e)
+{
+    unsigned n = 0;
+    while (n < 62 && (INT64_C(1) << n) < e)
+        n++;
+    return n;
+}
+
+/* Extent of a digit; of a run-time one the most it can be. */
+static int64_t
+digit_extent(const tw_ir *ir, const twi_map *m, unsigned axis, unsigned digit)
+{
+    int64_t least, most, lo0, lo1, weight = twi_map_weight(m, digit);
+    const twi_axis *a = &ir->axis.at[axis];
+    if (m->d[digit].extent)
+        return m->d[digit].extent;
+    if (!twi_ix_range(ir, a->hi, &least, &most) || !twi_ix_range(ir, a->lo, &lo0, &lo1) || most <= lo0)
+        return 1;
+    return (most - lo0 + weight - 1) / weight;
+}
+
+static bool
+is_folded(const twi_ins *i, unsigned axis)
+{
+    for (unsigned k = 0; k < i->nfold; k++)
+        if (i->fold[k] == axis)
+            return true;
+    return false;
+}
+
+/* Folded digits on a level, fastest first. The chain's length is multiplied up. */
+static void
+add_level(const tw_ir *ir, const twi_frame *f, const twi_ins *i, unsigned level, twi_how how, twi_order *o,
+          int64_t *total, unsigned *rounds)
+{
+    for (unsigned a = ir->axis.n; a-- > 0;) {
+        const twi_map *m = &f->map[a];
+        if (!is_folded(i, a) || (level == TWI_LV_SERIAL && ir->axis.at[a].kind == TWI_AXIS_STEP))
+            continue;
+        for (unsigned d = m->n; d-- > 0;) {
+            int64_t e = m->d[d].level == level ? digit_extent(ir, m, a, d) : 1;
+            if (e == 1)
+                continue;
+            add_digit(o, a, how, twi_map_weight(m, d), e);
+            *total *= e;
+            *rounds += log2_up(e);
+        }
+    }
+}
+
+static void
+add_loops(const tw_ir *ir, const twi_frame *f, const twi_ins *i, twi_order *o, int64_t *total)
+{
+    for (unsigned k = f->loops; k-- > 0;) {
+        unsigned a = f->order[k].axis;
+        int64_t e = digit_extent(ir, &f->map[a], a, f->order[k].digit);
+        if (!is_folded(i, a) || e == 1)
+            continue;
+        add_digit(o, a, TWI_HOW_CHAIN, twi_map_weight(&f->map[a], f->order[k].digit), e);
+        *total *= e;
+    }
+}
+
+void
+twi_describe_fold(const tw_ir *ir, const twi_plan *plan, twi_id fold, twi_order *o)
+{
+    const twi_ins *i = twi_ins_of(ir, fold);
+    const twi_frame *f = &plan->frame[0];
+    const twi_place *place = twi_plan_place(plan, fold);
+    bool dot = i->op == TWI_DOT;
+    int64_t chain = 1, subs = 1, ignore = 1;
+    unsigned rounds = 0, none = 0;
+    memset(o, 0, sizeof *o);
+    o->fold = fold;
+    o->merged = 1;
+    o->fused = dot && !(place && place->atom == TWI_ATOM_MULADD);
+    add_loops(ir, f, i, o, &chain);
+    add_level(ir, f, i, TWI_LV_SERIAL, TWI_HOW_CHAIN, o, &chain, &none);
+    unsigned before = o->n;
+    add_level(ir, f, i, TWI_LV_SLOT, TWI_HOW_TREE, o, &ignore, &rounds);
+    add_level(ir, f, i, TWI_LV_LANE, TWI_HOW_TREE, o, &ignore, &rounds);
+    bool split = o->n > before;
+    if (!split && before) /* keeps the chain of subgroups apart from the chain in time */
+        add_digit(o, i->fold[0], TWI_HOW_TREE, 1, 1);
+    add_level(ir, f, i, TWI_LV_SUB, TWI_HOW_CHAIN, o, &subs, &none);
+    split |= subs > 1;
+    o->depth = (uint32_t)(chain - 1 + rounds + subs - 1 + (dot ? 1 : 0) + (dot && i->nargs > 2 && split ? 1 : 0));
+}
+
+uint32_t
+twi_plan_orders(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_order **out)
+{
+    (void)caps;
+    twi_cut cut;
+    twi_cut_scope(arena, ir, plan, twi_par_region(ir, plan->scope), &cut);
+    TWI_VEC(twi_order) list = {0};
+    for (uint32_t k = 0; k < cut.all.n; k++) {
+        const twi_ins *i = twi_ins_of(ir, cut.all.at[k]);
+        bool fold = twi_op_row(i->op)->kind == TWI_KIND_FOLD && !twi_monoid_of(i->op)->order_free;
+        if (!fold || !twi_is_float((tw_elem)i->type.elem) || !cut.value[cut.all.at[k]].used ||
+            (i->order != TWI_ORDER_FREE && i->order != TWI_ORDER_TREE))
+            continue;
+        twi_order o;
+        twi_describe_fold(ir, plan, cut.all.at[k], &o);
+        twi_push(arena, &list, o);
+    }
+    *out = list.at;
+    return list.n;
+}

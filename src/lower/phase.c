@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The walk of a phase: roots are grouped so that each one's loops stand outermost in its group; a group's values go to
+ * the innermost open loop among their axes (hoisting by construction); in one loop body they form nests of equal slot
+ * domain, unrolled as one. Values that leave a nest live in slot arrays.
+ */
+#include "lower/walk.h"
+#include <stdlib.h>
+
+typedef enum { ITEM_VALUE, ITEM_UPDATE, ITEM_STORE, ITEM_YIELD } item_kind;
+typedef struct {
+    uint8_t kind;
+    bool leaves;     /* VALUE: used outside its nest */
+    twi_id id;       /* YIELD: the CARRY */
+    twi_id value;    /* YIELD: its new value */
+    uint32_t object; /* YIELD: where to */
+    uint64_t axes, slots;
+    int level;
+    uint32_t nest, fold;
+} item;
+
+typedef struct {
+    twi_lowering *w;
+    uint32_t region;
+    TWI_VEC(item) roots; /* of the group */
+    TWI_VEC(item) items;
+    TWI_VEC(twi_fold) folds;
+    twi_axis_digit loop[TWI_MAX_LOOPS + 8];
+    unsigned loops;
+    twi_axis_digit slot[64];
+    unsigned slots;
+    uint64_t staged; /* stages filled in this walk */
+} walk;
+
+/* ---- loops and slots --------------------------------------------------------------------------------- */
+static unsigned
+loops_of(const twi_lowering *w, uint64_t axes, twi_axis_digit *out)
+{
+    unsigned n = 0;
+    for (unsigned a = 0; a < w->ir->axis.n; a++) {
+        const twi_map *m = twi_w_map(w, a);
+        if (!(axes >> a & 1) || w->ir->axis.at[a].kind == TWI_AXIS_STEP)
+            continue;
+        for (unsigned d = 0; d < m->n; d++)
+            if (m->d[d].level == TWI_LV_SERIAL && m->d[d].extent != 1)
+                out[n++] = (twi_axis_digit){(uint8_t)a, (uint8_t)d};
+    }
+    for (unsigned k = 0; k < w->frame->loops; k++) {
+        twi_axis_digit l = w->frame->order[k];
+        if (axes >> l.axis & 1 && twi_w_map(w, l.axis)->d[l.digit].extent != 1)
+            out[n++] = l;
+    }
+    return n;
+}
+
+/* Do the loops of `axes` come first among those of the group? */
+static bool
+is_prefix(const twi_axis_digit *loop, unsigned n, uint64_t axes)
+{
+    bool out = false;
+    for (unsigned k = 0; k < n; k++) {
+        bool mine = axes >> loop[k].axis & 1;
+        if (mine && out)
+            return false;
+        out |= !mine;
+    }
+    return true;
+}
+
+static int
+level_of(const walk *g, uint64_t axes)
+{
+    int level = 0;
+    for (unsigned k = 0; k < g->loops; k++)
+        if (axes >> g->loop[k].axis & 1)
+            level = (int)k + 1;
+    return level;
+}
+
+static void
+find_slots(walk *g, uint64_t axes)
+{
+    for (unsigned a = 0; a < g->w->ir->axis.n; a++) {
+        const twi_map *m = twi_w_map(g->w, a);
+        for (unsigned d = 0; (axes >> a & 1) && d < m->n; d++)
+            if (m->d[d].level == TWI_LV_SLOT && m->d[d].extent > 1 && g->slots < 64)
+                g->slot[g->slots++] = (twi_axis_digit){(uint8_t)a, (uint8_t)d};
+    }
+}
+
+static uint64_t
+slots_of(const walk *g, uint64_t axes)
+{
+    uint64_t set = 0;
+    for (unsigned k = 0; k < g->slots; k++)
+        if (axes >> g->slot[k].axis & 1)
+            set |= 1ull << k;
+    return set;
+}
+
+/* ---- items --------------------------------------------------------------------------------------------- */
+static item *
+find_value(walk *g, twi_id v)
+{
+    for (uint32_t k = 0; k < g->items.n; k++)
+        if (g->items.at[k].kind == ITEM_VALUE && g->items.at[k].id == v)
+            return &g->items.at[k];
+    return NULL;
+}
+
+static void
+need_value(walk *g, twi_id v)
+{
+    twi_lowering *w = g->w;
+    const twi_ins *i = twi_ins_of(w->ir, v);
+    if (twi_op_row(i->op)->kind != TWI_KIND_LOCAL || w->home[v].kind || find_value(g, v))
+        return;
+    for (unsigned k = 0; k < i->nargs; k++)
+        need_value(g, twi_arg(w->ir, v, k));
+    item it = {.kind = ITEM_VALUE, .id = v, .axes = i->type.axes};
+    twi_push(w->arena, &g->items, it);
+}
+
+static void
+need_root(walk *g, const item *root)
+{
+    twi_lowering *w = g->w;
+    const twi_ins *i = twi_ins_of(w->ir, root->id);
+    switch ((item_kind)root->kind) {
+    case ITEM_VALUE:
+        need_value(g, root->id);
+        return;
+    case ITEM_YIELD:
+        need_value(g, root->value);
+        break;
+    case ITEM_STORE:
+        for (unsigned k = twi_is_move(w, root->id) ? 1 : 0; k < i->nargs; k++)
+            need_value(g, twi_arg(w->ir, root->id, k));
+        break;
+    case ITEM_UPDATE:
+        for (unsigned k = 0; k < i->nargs && k < 2; k++)
+            need_value(g, twi_arg(w->ir, root->id, k));
+        break;
+    }
+    twi_push(w->arena, &g->items, *root);
+}
+
+static int
+by_id(const void *a, const void *b)
+{
+    const item *x = a, *y = b;
+    bool xy = x->kind == ITEM_YIELD, yy = y->kind == ITEM_YIELD;
+    if (xy != yy)
+        return xy ? 1 : -1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Does item b read what item a makes? */
+static bool
+reads(const walk *g, const item *a, const item *b)
+{
+    const tw_ir *ir = g->w->ir;
+    const twi_ins *i = twi_ins_of(ir, b->id);
+    if (b->kind == ITEM_YIELD)
+        return b->value == a->id;
+    for (unsigned k = 0; k < i->nargs; k++)
+        if (twi_arg(ir, b->id, k) == a->id)
+            return true;
+    return false;
+}
+
+static bool
+same_array(const walk *g, const item *a, const item *b)
+{
+    const twi_ins *x = twi_ins_of(g->w->ir, a->id), *y = twi_ins_of(g->w->ir, b->id);
+    bool xm = a->kind == ITEM_STORE || (a->kind == ITEM_VALUE && x->op == TWI_LOAD);
+    return xm && b->kind == ITEM_STORE &&
+           g->w->ir->access.at[x->attr].array == g->w->ir->access.at[y->attr].array;
+}
+
+/* Must b stand in a's nest or a later one (both on one level, a before b)? */
+static bool
+follows(const walk *g, const item *a, const item *b)
+{
+    if (a->kind == ITEM_VALUE && reads(g, a, b))
+        return true;
+    if (b->kind == ITEM_YIELD && a->kind != ITEM_YIELD) { /* reads of the carry come first */
+        item carry = {.id = b->id};
+        if (reads(g, &carry, a))
+            return true;
+    }
+    return b->kind == ITEM_STORE && same_array(g, a, b);
+}
+
+static void
+assign_nests(walk *g)
+{
+    for (uint32_t k = 0; k < g->items.n; k++) {
+        item *b = &g->items.at[k];
+        uint32_t nest = 1, last = 0;
+        for (uint32_t j = 0; j < k; j++) {
+            const item *a = &g->items.at[j];
+            if (a->level != b->level)
+                continue;
+            last = a->nest > last ? a->nest : last;
+            if (!follows(g, a, b))
+                continue;
+            uint32_t least = a->slots == b->slots ? a->nest : a->nest + 1;
+            nest = least > nest ? least : nest;
+        }
+        b->nest = 0;
+        for (uint32_t j = 0; j < k; j++) {
+            const item *a = &g->items.at[j];
+            if (a->level == b->level && a->slots == b->slots && a->nest >= nest &&
+                (!b->nest || a->nest < b->nest))
+                b->nest = a->nest;
+        }
+        if (!b->nest)
+            b->nest = last >= nest ? last + 1 : nest;
+    }
+    for (uint32_t k = 0; k < g->items.n; k++)
+        for (uint32_t j = 0; j < k; j++) {
+            item *a = &g->items.at[j], *b = &g->items.at[k];
+            if (a->kind == ITEM_VALUE && reads(g, a, b) && (a->level != b->level || a->nest != b->nest))
+                a->leaves = true;
+        }
+}
+
+static void
+make_items(walk *g)
+{
+    twi_lowering *w = g->w;
+    for (uint32_t k = 0; k < g->roots.n; k++)
+        need_root(g, &g->roots.at[k]);
+    qsort(g->items.at, g->items.n, sizeof *g->items.at, by_id);
+    for (uint32_t k = 0; k < g->items.n; k++) {
+        item *it = &g->items.at[k];
+        it->level = level_of(g, it->axes);
+        it->slots = slots_of(g, it->axes);
+        if (it->kind != ITEM_UPDATE)
+            continue;
+        twi_fold f;
+        twi_fold_plan(w, it->id, g->loop, g->loops, &f);
+        it->fold = g->folds.n;
+        twi_push(w->arena, &g->folds, f);
+    }
+    assign_nests(g);
+}
+
+/* ---- emission ------------------------------------------------------------------------------------------- */
+static void
+slot_array_store(walk *g, const item *it, twi_lid x)
+{
+    twi_lowering *w = g->w;
+    twi_object o = {.kind = TWI_OBJ_PRIVATE, .name = twi_ins_of(w->ir, it->id)->name};
+    o.elem = twi_lins_of(w->c.f, x)->elem;
+    o.count = (uint16_t)twi_w_count(w, x);
+    twi_lid index[TWI_MAX_RANK];
+    for (unsigned a = 0; a < w->ir->axis.n; a++) {
+        uint8_t slots = twi_level_digits(twi_w_map(w, a), TWI_LV_SLOT);
+        if (!(it->axes >> a & 1) || twi_digits_extent(twi_w_map(w, a), slots) == 1)
+            continue;
+        o.extent[o.rank] = twi_digits_extent(twi_w_map(w, a), slots);
+        index[o.rank++] = twi_w_number(w, a, slots);
+    }
+    twi_laccess acc = {.object = twi_lb_object(&w->c, &o)};
+    twi_lb_store(&w->c, acc, index, x, 0);
+    w->slot_array[it->id] = acc.object;
+}
+
+/* One nest: values first to last; what is yielded is fetched before any carry is overwritten. */
+static void
+emit_nest(walk *g, uint32_t first, int level, uint32_t nest)
+{
+    twi_lowering *w = g->w;
+    uint64_t slots = g->items.at[first].slots;
+    uint32_t mark = twi_w_scope(w);
+    unsigned depth = twi_w_depth(w);
+    TWI_VEC(twi_lid) out = {0};
+    for (unsigned k = 0; k < g->slots; k++)
+        if (slots >> k & 1)
+            twi_w_open(w, g->slot[k].axis, g->slot[k].digit);
+    for (uint32_t k = first; k < g->items.n; k++) {
+        const item *it = &g->items.at[k];
+        twi_lid x = 0;
+        twi_push(w->arena, &out, x);
+        if (it->level != level || it->nest != nest)
+            continue;
+        w->c.loc = twi_ins_of(w->ir, it->id)->loc;
+        if (it->kind == ITEM_UPDATE)
+            twi_fold_update(w, &g->folds.at[it->fold]);
+        else if (it->kind == ITEM_STORE)
+            twi_w_array_store(w, it->id);
+        else
+            out.at[k - first] = twi_w_value(w, it->kind == ITEM_YIELD ? it->value : it->id);
+        if (it->kind == ITEM_VALUE && w->home[it->id].object)
+            twi_w_stripe_store(w, w->home[it->id].object, it->axes, out.at[k - first]);
+    }
+    for (uint32_t k = first; k < g->items.n; k++) {
+        const item *it = &g->items.at[k];
+        if (it->level != level || it->nest != nest)
+            continue;
+        if (it->kind == ITEM_YIELD)
+            twi_w_stripe_store(w, it->object, it->axes, out.at[k - first]);
+        if (it->kind == ITEM_VALUE && it->leaves && slots)
+            slot_array_store(g, it, out.at[k - first]);
+    }
+    twi_w_shut(w, depth);
+    if (slots)
+        twi_w_forget(w, mark);
+}
+
+static void
+emit_nests(walk *g, int level)
+{
+    uint32_t last = 0;
+    for (uint32_t k = 0; k < g->items.n; k++)
+        if (g->items.at[k].level == level && g->items.at[k].nest > last)
+            last = g->items.at[k].nest;
+    for (uint32_t nest = 1; nest <= last; nest++)
+        for (uint32_t k = 0; k < g->items.n; k++)
+            if (g->items.at[k].level == level && g->items.at[k].nest == nest) {
+                emit_nest(g, k, level, nest);
+                break;
+            }
+}
+
+/* Stages whose outer digits are all open now are filled here, between two events. */
+static void
+emit_stages(walk *g, int level)
+{
+    twi_lowering *w = g->w;
+    uint64_t effects = 0;
+    for (unsigned s = 0; s < w->plan->stages; s++)
+        if (find_value(g, w->plan->stage[s].value) &&
+            twi_w_stage_level(w, s, g->loop, g->loops) == level)
+            effects |= w->plan->stage[s].shared ? twi_w_effect(w) : 0;
+    if (effects)
+        twi_w_event(w, 0, effects);
+    for (unsigned s = 0; s < w->plan->stages; s++)
+        if (find_value(g, w->plan->stage[s].value) &&
+            twi_w_stage_level(w, s, g->loop, g->loops) == level) {
+            twi_w_stage_copy(w, s);
+            g->staged |= 1ull << s;
+        }
+    if (effects)
+        twi_w_event(w, effects, 0);
+}
+
+static void
+emit_level(walk *g, int level)
+{
+    twi_lowering *w = g->w;
+    bool top = level == 0;
+    emit_stages(g, level);
+    for (uint32_t k = 0; k < g->folds.n; k++) {
+        twi_fold *f = &g->folds.at[k];
+        if (f->first_loop >= 0 ? f->first_loop == level : f->level == level)
+            twi_fold_init(w, f);
+    }
+    emit_nests(g, level);
+    for (uint32_t k = 0; k < g->folds.n; k++)
+        if (g->folds.at[k].first_loop < 0 && g->folds.at[k].level == level)
+            twi_fold_finish(w, &g->folds.at[k], top);
+    if (level == (int)g->loops)
+        return;
+    uint32_t mark = twi_w_scope(w);
+    unsigned depth = twi_w_depth(w);
+    twi_w_open(w, g->loop[level].axis, g->loop[level].digit);
+    twi_w_event_loop(w, true);
+    emit_level(g, level + 1);
+    twi_w_event_loop(w, false);
+    twi_w_shut(w, depth);
+    twi_w_forget(w, mark);
+    for (uint32_t k = 0; k < g->folds.n; k++) {
+        if (g->folds.at[k].first_loop == level)
+            twi_fold_finish(w, &g->folds.at[k], top);
+        if (g->folds.at[k].chunk_loop == level)
+            twi_fold_finish_chunks(w, &g->folds.at[k], top);
+    }
+}
+
+static void
+emit_group(walk *g)
+{
+    twi_lowering *w = g->w;
+    uint64_t axes = 0;
+    for (uint32_t k = 0; k < g->roots.n; k++)
+        axes |= g->roots.at[k].axes;
+    g->loops = loops_of(w, axes, g->loop);
+    find_slots(g, axes);
+    make_items(g);
+    uint32_t mark = twi_w_scope(w);
+    emit_level(g, 0);
+    twi_fold_collect(w, g->folds.at, g->folds.n);
+    twi_w_forget(w, mark);
+    for (uint32_t k = 0; k < g->items.n; k++) {
+        item *it = &g->items.at[k];
+        if (it->kind != ITEM_VALUE)
+            continue;
+        w->slot_array[it->id] = 0;
+        if (w->home[it->id].object)
+            w->home[it->id].kind = TWI_HOME_STRIPE;
+    }
+    for (unsigned s = 0; s < w->plan->stages; s++)
+        if (g->staged >> s & 1)
+            w->stage_object[s] = 0;
+}
+
+/* ---- roots ------------------------------------------------------------------------------------------------ */
+static bool
+fits(const walk *g, const item *root)
+{
+    uint64_t axes = root->axes;
+    for (uint32_t k = 0; k < g->roots.n; k++)
+        axes |= g->roots.at[k].axes;
+    twi_axis_digit loop[TWI_MAX_LOOPS + 8];
+    unsigned n = loops_of(g->w, axes, loop);
+    if (!is_prefix(loop, n, root->axes))
+        return false;
+    for (uint32_t k = 0; k < g->roots.n; k++)
+        if (!is_prefix(loop, n, g->roots.at[k].axes))
+            return false;
+    return true;
+}
+
+static void
+add_root(twi_lowering *w, walk *groups, unsigned *n, uint32_t region, item root)
+{
+    bool effect = root.kind == ITEM_STORE || root.kind == ITEM_YIELD;
+    for (unsigned k = effect && *n ? *n - 1 : 0; k < *n; k++)
+        if (fits(&groups[k], &root)) {
+            twi_push(w->arena, &groups[k].roots, root);
+            return;
+        }
+    walk *g = &groups[(*n)++];
+    g->w = w;
+    g->region = region;
+    twi_push(w->arena, &g->roots, root);
+}
+
+static void
+add_body_roots(twi_lowering *w, uint32_t region, unsigned p, walk *groups, unsigned *n)
+{
+    const twi_region *r = &w->ir->region.at[region];
+    for (uint32_t k = 0; k < r->body.n; k++) {
+        twi_id v = r->body.at[k];
+        const twi_ins *i = twi_ins_of(w->ir, v);
+        const twi_cut_value *c = &w->cut.value[v];
+        unsigned kind = twi_op_row(i->op)->kind;
+        item it = {.id = v, .axes = i->type.axes};
+        if (kind == TWI_KIND_FOLD && c->used && c->phase == p) {
+            it.kind = ITEM_UPDATE;
+            for (unsigned f = 0; f < i->nfold; f++)
+                it.axes |= 1ull << i->fold[f];
+        } else if (kind == TWI_KIND_EFFECT && c->phase == p) {
+            it.kind = ITEM_STORE;
+            it.axes = twi_access_axes(w->ir, v);
+        } else if (kind == TWI_KIND_LOCAL && c->kept && c->avail == p && !w->home[v].object) {
+            it.kind = ITEM_VALUE;
+            w->home[v].object = twi_w_stripe(w, v, (tw_elem)i->type.elem, i->type.axes);
+        } else {
+            continue;
+        }
+        add_root(w, groups, n, region, it);
+    }
+}
+
+static void
+add_yields(twi_lowering *w, uint32_t region, unsigned p, walk *groups, unsigned *n)
+{
+    const twi_region *r = &w->ir->region.at[region];
+    for (uint32_t k = 0; k < r->yields.n; k++) {
+        twi_id y = r->yields.at[k], carry = r->carries.at[k];
+        unsigned level = w->cut.value[y].region == region ? w->cut.value[y].avail : 0;
+        if (y == carry || level != p)
+            continue;
+        item it = {.kind = ITEM_YIELD, .id = carry, .value = y, .axes = twi_ins_of(w->ir, carry)->type.axes};
+        it.object = w->home[carry].object;
+        if (!twi_w_in_place(w, region, k))
+            it.object = w->next_object[carry];
+        add_root(w, groups, n, region, it);
+    }
+}
+
+void
+twi_w_phase(twi_lowering *w, uint32_t region, unsigned p)
+{
+    const twi_region *r = &w->ir->region.at[region];
+    walk *groups = TWI_NEW_N(w->arena, walk, r->body.n + r->yields.n + 1);
+    unsigned n = 0;
+    add_body_roots(w, region, p, groups, &n);
+    add_yields(w, region, p, groups, &n);
+    for (unsigned k = 0; k < n; k++)
+        emit_group(&groups[k]);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Values at the open digits: settled ones are read where they lie, local ones computed from their operands, each once
+ * for one setting of the digits (the memo).
+ */
+#include "lower/walk.h"
+
+unsigned
+twi_w_value_count(const twi_lowering *w, uint64_t axes)
+{
+    return w->lane_axis >= 0 && axes >> w->lane_axis & 1 ? w->lanes : 1;
+}
+
+uint32_t
+twi_w_scope(const twi_lowering *w)
+{
+    return w->undo.n;
+}
+
+void
+twi_w_forget(twi_lowering *w, uint32_t mark)
+{
+    while (w->undo.n > mark) {
+        twi_memo_undo u = w->undo.at[--w->undo.n];
+        w->memo[u.value] = u.before;
+    }
+}
+
+void
+twi_w_remember(twi_lowering *w, twi_id v, twi_lid x)
+{
+    twi_memo_undo u = {v, w->memo[v]};
+    twi_push(w->arena, &w->undo, u);
+    w->memo[v] = x;
+}
+
+/* ---- stripes -------------------------------------------------------------------------------------- */
+unsigned
+twi_w_stripe_index(twi_lowering *w, uint64_t axes, twi_lid *index)
+{
+    unsigned rank = 0;
+    for (unsigned a = 0; a < w->ir->axis.n; a++) {
+        if (!(axes >> a & 1))
+            continue;
+        uint8_t time = twi_time_digits(twi_w_map(w, a));
+        if (twi_digits_extent(twi_w_map(w, a), time) == 1)
+            continue;
+        if (index)
+            index[rank] = twi_w_number(w, a, time);
+        rank++;
+    }
+    return rank;
+}
+
+twi_object
+twi_w_stripe_shape(twi_lowering *w, twi_id v, tw_elem elem, uint64_t axes)
+{
+    twi_object o = {.kind = TWI_OBJ_PRIVATE, .elem = (uint8_t)elem};
+    o.name = v ? twi_ins_of(w->ir, v)->name : 0;
+    o.count = (uint16_t)twi_w_value_count(w, axes);
+    int64_t elements = 1;
+    for (unsigned a = 0; a < w->ir->axis.n; a++) {
+        if (!(axes >> a & 1))
+            continue;
+        int64_t e = twi_digits_extent(twi_w_map(w, a), twi_time_digits(twi_w_map(w, a)));
+        if (e == 1)
+            continue;
+        o.extent[o.rank++] = e;
+        elements *= e;
+    }
+    /* more than a few KiB do not belong on a stack or into registers */
+    if (w->vectors && elements * o.count * (int64_t)tw_elem_size(elem) > 8192)
+        o.kind = TWI_OBJ_SCRATCH;
+    return o;
+}
+
+uint32_t
+twi_w_stripe(twi_lowering *w, twi_id v, tw_elem elem, uint64_t axes)
+{
+    twi_object o = twi_w_stripe_shape(w, v, elem, axes);
+    uint32_t elements = 1;
+    for (unsigned d = 0; d < o.rank; d++)
+        elements *= (uint32_t)o.extent[d];
+    if (w->tally)
+        w->tally->stripe += elements;
+    return twi_lb_object(&w->c, &o);
+}
+
+void
+twi_w_stripe_store(twi_lowering *w, uint32_t object, uint64_t axes, twi_lid x)
+{
+    twi_lid index[TWI_MAX_RANK];
+    twi_w_stripe_index(w, axes, index);
+    twi_laccess a = {.object = object};
+    twi_w_store(w, a, index, twi_w_splat(w, x, w->c.f->object.at[object].count), 0);
+}
+
+twi_lid
+twi_w_stripe_load(twi_lowering *w, uint32_t object, uint64_t axes)
+{
+    twi_lid index[TWI_MAX_RANK];
+    twi_w_stripe_index(w, axes, index);
+    twi_laccess a = {.object = object};
+    return twi_w_load(w, a, index, w->c.f->object.at[object].count, 0, 0);
+}
+
+/* ---- values ---------------------------------------------------------------------------------------- */
+static twi_lid
+leaf_value(twi_lowering *w, twi_id v)
+{
+    const twi_ins *i = twi_ins_of(w->ir, v);
+    switch (i->op) {
+    case TWI_CONST:
+        return twi_w_const(w, (tw_elem)i->type.elem, w->ir->constant.at[i->attr].bits, 0);
+    case TWI_SCALAR:
+        return twi_lb_leaf(&w->c, TWI_L_LSCALAR, (tw_elem)i->type.elem, 1, i->attr);
+    case TWI_INDEX: {
+        bool vector = (int)i->attr == w->lane_axis;
+        twi_ix_node n = {.op = TWI_IX_AXIS, .a = i->attr};
+        for (uint32_t x = 1; x < w->ir->ix.n; x++)
+            if (w->ir->ix.at[x].op == n.op && w->ir->ix.at[x].a == n.a)
+                return twi_w_eval(w, x, vector);
+        twi_lid p = twi_w_position(w, i->attr);
+        if (!vector)
+            return p;
+        return twi_w_ix(w, TWI_ADD, p, twi_lb_leaf(&w->c, TWI_L_IOTA, TW_I64, w->lanes, 0));
+    }
+    default: /* IXVAL */
+        return twi_w_eval(w, i->attr, false);
+    }
+}
+
+static twi_lid
+settled_value(twi_lowering *w, twi_id v)
+{
+    const twi_home *h = &w->home[v];
+    return h->kind == TWI_HOME_SSA ? h->ssa
+                                   : twi_w_stripe_load(w, h->object, twi_ins_of(w->ir, v)->type.axes);
+}
+
+static twi_lid
+local_value(twi_lowering *w, twi_id v)
+{
+    const twi_ins *i = twi_ins_of(w->ir, v);
+    twi_lid x[3] = {0, 0, 0};
+    if (i->op == TWI_LOAD)
+        return twi_w_array_load(w, v, false);
+    for (unsigned k = 0; k < i->nargs; k++)
+        x[k] = twi_w_value(w, twi_arg(w->ir, v, k));
+    switch (i->op) {
+    case TWI_SPREAD:
+        return x[0];
+    case TWI_CAST:
+        return twi_w_cast(w, (tw_elem)i->type.elem, x[0]);
+    case TWI_NARROW:
+        return twi_w_cast(w, TW_F32, twi_w_cast(w, (tw_elem)i->attr, x[0]));
+    default:
+        return twi_w_op(w, i->op, x[0], x[1], x[2]);
+    }
+}
+
+/* A slot array holds one element for each slot of the value's axes. */
+static twi_lid
+slot_array_load(twi_lowering *w, twi_id v)
+{
+    twi_lid index[TWI_MAX_RANK];
+    unsigned rank = 0;
+    uint64_t axes = twi_ins_of(w->ir, v)->type.axes;
+    for (unsigned a = 0; a < w->ir->axis.n; a++) {
+        uint8_t slots = twi_level_digits(twi_w_map(w, a), TWI_LV_SLOT);
+        if (axes >> a & 1 && twi_digits_extent(twi_w_map(w, a), slots) > 1)
+            index[rank++] = twi_w_number(w, a, slots);
+    }
+    twi_laccess acc = {.object = w->slot_array[v]};
+    return twi_lb_load(&w->c, acc, index, w->c.f->object.at[acc.object].count, 0, 0);
+}
+
+twi_lid
+twi_w_value(twi_lowering *w, twi_id v)
+{
+    if (w->memo[v])
+        return w->memo[v];
+    twi_loc loc = w->c.loc;
+    uint32_t fold = w->c.fold;
+    w->c.loc = twi_ins_of(w->ir, v)->loc;
+    w->c.fold = 0;
+    twi_lid x;
+    if (w->home[v].kind)
+        x = settled_value(w, v);
+    else if (w->slot_array[v])
+        x = slot_array_load(w, v);
+    else if (twi_op_row(twi_ins_of(w->ir, v)->op)->kind == TWI_KIND_LEAF)
+        x = leaf_value(w, v);
+    else
+        x = local_value(w, v);
+    twi_sym name = twi_ins_of(w->ir, v)->name;
+    if (name && !twi_lins_of(w->c.f, x)->name)
+        twi_lins_of(w->c.f, x)->name = name;
+    w->c.loc = loc;
+    w->c.fold = fold;
+    twi_w_remember(w, v, x);
+    return x;
+}

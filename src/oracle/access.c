@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Loads and stores, with the writer map: an element may be written by one instance of a scope only, and
+ * once by each execution of a store.
+ */
+#include "oracle/eval.h"
+#include <math.h>
+
+/* base + sum of coefficient * position along the tile's axes; else evaluated element by element. */
+typedef struct {
+    bool plain;
+    int64_t base, coef[TWI_TILE_AXES];
+} linear;
+
+static bool
+flat(const linear *x, unsigned n)
+{
+    for (unsigned k = 0; k < n; k++)
+        if (x->coef[k] != 0)
+            return false;
+    return true;
+}
+
+static linear
+linear_of(twi_oracle *o, twi_ix x, const twi_tile *over)
+{
+    const twi_ix_node *node = &o->ir->ix.at[x];
+    linear l = {.plain = true}, a, b;
+    if (node->op == TWI_IX_AXIS && (o->tile_axes >> node->a & 1u) != 0) {
+        for (unsigned k = 0; k < over->n; k++)
+            if (over->axis[k] == node->a) {
+                l.coef[k] = 1;
+                l.base = o->axis[node->a].lo;
+                return l;
+            }
+        twi_fail(o, "an access uses an axis that its value lacks");
+        return l;
+    }
+    if (node->op < TWI_IX_ADD) {
+        l.base = twi_index(o, x, NULL);
+        return l;
+    }
+    a = linear_of(o, node->a, over);
+    b = linear_of(o, node->b, over);
+    if (!a.plain || !b.plain) {
+        l.plain = false;
+        return l;
+    }
+    bool fa = flat(&a, over->n), fb = flat(&b, over->n);
+    if (fa && fb) {
+        l.base = twi_index(o, x, NULL);
+        return l;
+    }
+    int64_t ka = 1, kb = node->op == TWI_IX_SUB ? -1 : 1;
+    if (node->op == TWI_IX_MUL && (fa || fb)) {
+        ka = fb ? b.base : 0;
+        kb = fb ? 0 : a.base;
+    } else if (node->op != TWI_IX_ADD && node->op != TWI_IX_SUB) {
+        l.plain = false;
+        return l;
+    }
+    l.base = ka * a.base + kb * b.base;
+    for (unsigned k = 0; k < over->n; k++)
+        l.coef[k] = ka * a.coef[k] + kb * b.coef[k];
+    return l;
+}
+
+typedef struct {
+    const twi_access *access;
+    const twi_array_state *array;
+    linear dim[TWI_MAX_RANK];
+    int64_t position[TWI_MAX_AXES];
+    int64_t index[TWI_MAX_RANK]; /* of the element last placed */
+} place;
+
+static bool
+place_begin(twi_oracle *o, place *p, uint32_t access, const twi_tile *over)
+{
+    p->access = &o->ir->access.at[access];
+    p->array = &o->array[p->access->array];
+    for (unsigned d = 0; d < p->array->rank; d++) {
+        if (p->access->gather[d] != 0) {
+            twi_fail(o, "gathered indices are not built yet");
+            return false;
+        }
+        p->dim[d] = linear_of(o, p->access->ix[d], over);
+    }
+    return o->error == NULL;
+}
+
+/* Flat position of the walk's element; false: outside the array. */
+static bool
+place_of(twi_oracle *o, place *p, const twi_walk *w, const twi_tile *over, size_t *out)
+{
+    int64_t at = 0;
+    bool inside = true;
+    for (unsigned d = 0; d < p->array->rank; d++) {
+        const linear *l = &p->dim[d];
+        int64_t x = l->base;
+        if (l->plain) {
+            for (unsigned k = 0; k < w->n; k++)
+                x += l->coef[k] * w->at[k];
+        } else {
+            for (unsigned k = 0; k < w->n; k++)
+                p->position[over->axis[k]] = o->axis[over->axis[k]].lo + w->at[k];
+            x = twi_index(o, p->access->ix[d], p->position);
+        }
+        inside = inside && x >= 0 && x < p->array->extent[d];
+        p->index[d] = x;
+        at = inside ? at * p->array->extent[d] + x : 0;
+    }
+    *out = (size_t)at;
+    return inside;
+}
+
+static void
+fail_at(twi_oracle *o, const place *p, const char *what)
+{
+    twi_sb sb;
+    twi_sb_init(&sb, o->arena);
+    for (unsigned d = 0; d < p->array->rank; d++)
+        twi_sb_printf(&sb, "%s%lld", d ? ", " : "", (long long)p->index[d]);
+    twi_fail(o, "%s[%s] %s", twi_text(&o->ir->ctx->names, o->ir->array.at[p->access->array].name),
+             twi_sb_text(&sb), what);
+}
+
+static uint64_t
+stored_bits(const twi_array_state *a, size_t k)
+{
+    return a->raw ? twi_load_bits((tw_elem)a->elem, a->raw, k) : a->bits[k];
+}
+
+void
+twi_eval_load(twi_oracle *o, twi_id v)
+{
+    const twi_ins *ins = &o->ir->ins.at[v];
+    twi_tile *t = &o->tile[v];
+    place p = {0};
+    twi_walk w;
+    const twi_tile *outside = ins->nargs != 0 ? &o->tile[twi_arg(o->ir, v, 0)] : NULL;
+    if (!place_begin(o, &p, ins->attr, t))
+        return;
+    twi_walk_begin(&w, t);
+    if (outside)
+        twi_walk_add(&w, t, outside);
+    const twi_array_state *a = p.array;
+    for (size_t k = 0; w.left > 0; k++, twi_walk_next(&w)) {
+        size_t at;
+        twi_form x;
+        if (!place_of(o, &p, &w, t, &at)) {
+            if (!outside) {
+                fail_at(o, &p, "is read, outside the array");
+                return;
+            }
+            if (!t->bounded) {
+                t->bits[k] = outside->bits[w.off[0]];
+                continue;
+            }
+            x = twi_tile_get(outside, (size_t)w.off[0]);
+        } else {
+            if (a->writer && a->writer[at] == 0) {
+                fail_at(o, &p, "is read but was never written");
+                return;
+            }
+            if (!t->bounded) {
+                t->bits[k] = twi_widen((tw_elem)a->elem, stored_bits(a, at));
+                continue;
+            }
+            x = a->bounded ? twi_el_form(&a->el[at], a->pool.at)
+                           : twi_form_exact((tw_elem)t->elem, twi_widen((tw_elem)a->elem, stored_bits(a, at)));
+        }
+        twi_tile_put(o, t, k, &x);
+    }
+}
+
+/* Axes of tiles that an index expression moves along. */
+static uint64_t
+axes_of(const twi_oracle *o, twi_ix x)
+{
+    const twi_ix_node *node = &o->ir->ix.at[x];
+    if (node->op == TWI_IX_AXIS)
+        return (UINT64_C(1) << node->a) & o->tile_axes;
+    return node->op < TWI_IX_ADD ? 0 : axes_of(o, node->a) | axes_of(o, node->b);
+}
+
+static bool
+claim(twi_oracle *o, const place *p, size_t at)
+{
+    const twi_array_state *a = p->array;
+    if (a->stamp[at] == o->store) {
+        fail_at(o, p, "is written twice by one store");
+        return false;
+    }
+    if (a->writer[at] >= o->first_instance && a->writer[at] != o->instance) {
+        fail_at(o, p, "is written by two instances");
+        return false;
+    }
+    a->stamp[at] = o->store;
+    a->writer[at] = o->instance;
+    return true;
+}
+
+static void
+put_element(twi_oracle *o, twi_array_state *a, size_t at, twi_form x, const twi_form *when)
+{
+    if (when->kind != TWI_EXACT) { /* undecided: the old value or the new one */
+        twi_form old = a->writer[at] != 0 ? twi_el_form(&a->el[at], a->pool.at) : twi_form_any(0), y = x;
+        if (when->v != 0.0)
+            twi_form_hull(twi_value_elem((tw_elem)a->elem), &y, &old, &x);
+        else
+            twi_form_hull(twi_value_elem((tw_elem)a->elem), &old, &y, &x);
+    }
+    twi_form y = x;
+    if (twi_is_float((tw_elem)a->elem) && a->elem != TW_F64)
+        twi_form_narrow((tw_elem)a->elem, &x, &y);
+    twi_el *e = &a->el[at];
+    *e = (twi_el){y.v, y.lo, y.hi, twi_form_radius(&y), y.bits, 0, 0, y.kind, y.flags};
+    if (y.kind == TWI_RANGE && (y.flags & TWI_SET) != 0) {
+        e->off = a->pool.n;
+        e->n = y.n;
+        e->r = INFINITY;
+        for (uint32_t k = 0; k < y.n; k++)
+            twi_push(o->arena, &a->pool, y.part[k]);
+    }
+}
+
+void
+twi_eval_store(twi_oracle *o, twi_id v)
+{
+    const twi_ins *ins = &o->ir->ins.at[v];
+    const twi_access *access = &o->ir->access.at[ins->attr];
+    twi_array_state *a = &o->array[access->array];
+    const twi_tile *value = &o->tile[twi_arg(o->ir, v, 0)];
+    const twi_tile *when = ins->nargs > 1 ? &o->tile[twi_arg(o->ir, v, 1)] : NULL;
+    uint64_t axes = 0;
+    for (unsigned d = 0; d < a->rank; d++)
+        axes |= axes_of(o, access->ix[d]);
+    for (unsigned k = 0; k < value->n; k++)
+        axes |= UINT64_C(1) << value->axis[k];
+    for (unsigned k = 0; when && k < when->n; k++)
+        axes |= UINT64_C(1) << when->axis[k];
+    twi_tile over = {.cap = SIZE_MAX, .bits = &o->ops}; /* a shape only */
+    place p = {0};
+    twi_walk w;
+    if (!twi_tile_shape(o, &over, axes) || !place_begin(o, &p, ins->attr, &over))
+        return;
+    twi_walk_begin(&w, &over);
+    twi_walk_add(&w, &over, value);
+    if (when)
+        twi_walk_add(&w, &over, when);
+    o->store++;
+    o->ops += over.total;
+    twi_form always = twi_form_exact(TW_BOOL, 1);
+    for (; w.left > 0; twi_walk_next(&w)) {
+        size_t at;
+        twi_form c = when ? twi_tile_get(when, (size_t)w.off[1]) : always;
+        if (c.kind == TWI_EXACT && c.bits == 0)
+            continue;
+        if (!place_of(o, &p, &w, &over, &at)) {
+            fail_at(o, &p, "is written, outside the array");
+            return;
+        }
+        bool fresh = a->writer[at] != 0;
+        if (a->bounded) {
+            put_element(o, a, at, twi_tile_get(value, (size_t)w.off[0]), &c);
+        } else {
+            a->bits[at] = twi_narrow((tw_elem)a->elem, value->bits[w.off[0]]);
+            if (!twi_is_float((tw_elem)a->elem) || a->elem == TW_F64)
+                a->bits[at] = value->bits[w.off[0]];
+        }
+        if ((c.kind == TWI_EXACT || fresh) && !claim(o, &p, at))
+            return;
+    }
+}

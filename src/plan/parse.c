@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Plan text to plans: the file and its header lines. Each fault names the word and stands at its
+ * place; a line with a fault ends there and reading goes on with the next. What a plan says may be
+ * illegal: rules.h judges.
+ */
+#include "plan/parse.h"
+#include "plan/codes.h"
+#include "plan/scope.h"
+#include "plan/words.h"
+
+bool twi_plan_fail(twi_plan_reader *r, unsigned code, const char *format, ...) {
+    twi_sb sb;
+    va_list args;
+    twi_sb_init(&sb, r->arena);
+    va_start(args, format);
+    twi_sb_vprintf(&sb, format, args);
+    va_end(args);
+    if (r->ok && !r->quiet)
+        twi_error(&r->ctx->diags, (uint16_t)code, (twi_loc){r->file, (uint32_t)r->tok}, NULL, "%s",
+                  twi_sb_text(&sb));
+    r->ok = false;
+    return false;
+}
+
+static bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+static bool mark(char c) { return c == ',' || c == ';' || c == ':' || c == '='; }
+
+bool twi_plan_next(twi_plan_reader *r) {
+    while (r->at < r->end && blank(r->text[r->at]))
+        r->at++;
+    r->tok = r->at;
+    if (r->at < r->end && mark(r->text[r->at]))
+        r->at++;
+    else
+        while (r->at < r->end && !blank(r->text[r->at]) && !mark(r->text[r->at]))
+            r->at++;
+    r->len = r->at - r->tok;
+    return r->len > 0;
+}
+
+bool twi_plan_is(const twi_plan_reader *r, const char *word) {
+    return strlen(word) == r->len && memcmp(word, r->text + r->tok, r->len) == 0;
+}
+
+bool twi_plan_take(twi_plan_reader *r, const char *word) {
+    twi_plan_reader before = *r;
+    if (twi_plan_next(r) && twi_plan_is(r, word))
+        return true;
+    *r = before;
+    return false;
+}
+
+bool twi_plan_expect(twi_plan_reader *r, const char *word) {
+    if (twi_plan_next(r) && twi_plan_is(r, word))
+        return true;
+    if (!r->len)
+        return twi_plan_fail(r, TWI_PLAN_EXPECTED, "'%s' is expected where the line ends", word);
+    return twi_plan_fail(r, TWI_PLAN_EXPECTED, "'%s' is expected here, not '%.*s'", word,
+                         (int)r->len, r->text + r->tok);
+}
+
+/* ---- the header line --------------------------------------------------------------------------
+ */
+
+static bool read_kernel(twi_plan_reader *r, uint32_t scope) {
+    if (!twi_plan_next(r))
+        return twi_plan_fail(r, TWI_PLAN_EXPECTED, "'plan' is followed by KERNEL/SCOPE");
+    const char *kernel = twi_text(&r->ctx->names, r->ir->kernel);
+    const char *slash = memchr(r->text + r->tok, '/', r->len);
+    size_t n = slash ? (size_t)(slash - (r->text + r->tok)) : r->len;
+    if (n != strlen(kernel) || memcmp(kernel, r->text + r->tok, n) != 0)
+        return twi_plan_fail(r, TWI_PLAN_KERNEL, "this plan is for kernel '%.*s', not for '%s'",
+                             (int)n, r->text + r->tok, kernel);
+    int64_t k = -1;
+    if (slash && !twi_parse_i64(slash + 1, r->len - n - 1, &k))
+        k = -1;
+    if (k != (int64_t)scope)
+        return twi_plan_fail(r, TWI_PLAN_KERNEL,
+                             "blocks of a kernel's %lu scope(s) stand in order: '%s/%lu' is "
+                             "expected here, not '%.*s'",
+                             (unsigned long)twi_par_count(r->ir), kernel, (unsigned long)scope,
+                             (int)r->len, r->text + r->tok);
+    return true;
+}
+
+static twi_sym word_sym(twi_plan_reader *r) {
+    return twi_intern(&r->ctx->names, r->text + r->tok, r->len);
+}
+
+static bool read_class(twi_plan_reader *r) {
+    if (!twi_plan_next(r))
+        return twi_plan_fail(r, TWI_PLAN_EXPECTED, "a class is free, tree or canonical");
+    for (unsigned i = 0; i < TWI_MAX_WORDS; i++) {
+        const char *word = twi_plan_words[TWI_WORDS_CLASS][i];
+        if (word && twi_plan_is(r, word)) {
+            r->p->klass = (uint8_t)i;
+            return true;
+        }
+    }
+    return twi_plan_fail(r, TWI_PLAN_EXPECTED, "a class is free, tree or canonical, not '%.*s'",
+                         (int)r->len, r->text + r->tok);
+}
+
+static bool has_word(const char *list, const char *word, size_t n) {
+    for (const char *p = list; *p;) {
+        size_t len = strcspn(p, " ");
+        if (len == n && memcmp(p, word, n) == 0)
+            return true;
+        p += len + (p[len] == ' ');
+    }
+    return false;
+}
+
+/* NAME=VALUE words up to `param` or the end: each must be true of the IR; kept as they stand. */
+static bool read_spec(twi_plan_reader *r, twi_sym *out) {
+    const char *facts = twi_ir_spec(r->ir, r->arena);
+    twi_sb sb;
+    twi_sb_init(&sb, r->arena);
+    for (;;) {
+        while (r->at < r->end && blank(r->text[r->at]))
+            r->at++;
+        size_t from = r->at;
+        while (r->at < r->end && !blank(r->text[r->at]))
+            r->at++;
+        r->tok = from;
+        r->len = r->at - from;
+        if (twi_plan_is(r, "param"))
+            r->at = from;
+        if (r->at == from)
+            break;
+        if (!has_word(facts, r->text + from, r->len))
+            return twi_plan_fail(r, TWI_PLAN_SPEC,
+                                 "this plan is for %.*s; the kernel was built for %s", (int)r->len,
+                                 r->text + from, facts);
+        twi_sb_printf(&sb, "%s%.*s", sb.n ? " " : "", (int)r->len, r->text + from);
+    }
+    if (!sb.n)
+        return twi_plan_fail(r, TWI_PLAN_EXPECTED, "NAME=VALUE is expected here");
+    *out = twi_intern(&r->ctx->names, twi_sb_text(&sb), sb.n);
+    return true;
+}
+
+static bool read_head(twi_plan_reader *r, uint32_t scope, const twi_plan *first) {
+    twi_plan *p = r->p;
+    *p = (twi_plan){.scope = scope, .kernel = r->ir->kernel, .klass = TWI_ORDER_FREE};
+    if (first) {
+        p->spec = first->spec;
+        p->param = first->param;
+        p->entry = first->entry;
+    }
+    r->par = twi_par_region(r->ir, scope);
+    if (!read_kernel(r, scope))
+        return false;
+    while (twi_plan_next(r)) {
+        twi_sym *sym = twi_plan_is(r, "target") ? &p->target
+                       : twi_plan_is(r, "isa")  ? &p->isa
+                                                : NULL;
+        if (sym) {
+            if (!twi_plan_expect(r, "="))
+                return false;
+            if (!twi_plan_next(r))
+                return twi_plan_fail(r, TWI_PLAN_EXPECTED, "a name is expected after '='");
+            *sym = word_sym(r);
+        } else if (twi_plan_is(r, "class")) {
+            if (!twi_plan_expect(r, "=") || !read_class(r))
+                return false;
+        } else if (!first && (twi_plan_is(r, "spec") || twi_plan_is(r, "param"))) {
+            if (!read_spec(r, twi_plan_is(r, "spec") ? &p->spec : &p->param))
+                return false;
+        } else {
+            return twi_plan_fail(r, TWI_PLAN_EXPECTED,
+                                 "'plan' takes target=, isa=, class=%s, not '%.*s'",
+                                 first ? "" : ", spec, param", (int)r->len, r->text + r->tok);
+        }
+    }
+    return true;
+}
+
+/* ---- the file ----------------------------------------------------------------------------------
+ */
+
+static bool read_derived(twi_plan_reader *r, const char **derived) {
+    while (r->at < r->end && blank(r->text[r->at]))
+        r->at++;
+    size_t end = r->end;
+    while (end > r->at && blank(r->text[end - 1]))
+        end--;
+    *derived = twi_strndup(r->arena, r->text + r->at, end - r->at);
+    r->at = r->end;
+    return true;
+}
+
+static bool read_line(twi_plan_reader *r, const char **derived) {
+    bool good;
+    if (twi_plan_is(r, "frame"))
+        good = twi_plan_read_frame(r);
+    else if (twi_plan_is(r, "value"))
+        good = twi_plan_read_value(r);
+    else if (twi_plan_is(r, "stage"))
+        good = twi_plan_read_stage(r);
+    else if (twi_plan_is(r, "entry"))
+        good = twi_plan_read_entry(r);
+    else if (twi_plan_is(r, "derived"))
+        good = read_derived(r, derived);
+    else if (twi_plan_is(r, "launch"))
+        return twi_plan_fail(r, TWI_PLAN_LATER,
+                             "'launch' is not built yet: groups run in row order");
+    else
+        return twi_plan_fail(r, TWI_PLAN_LINE,
+                             "a line of plan text starts with plan, frame, value, stage, entry or "
+                             "derived, not '%.*s'",
+                             (int)r->len, r->text + r->tok);
+    if (good && twi_plan_next(r))
+        return twi_plan_fail(r, TWI_PLAN_EXPECTED, "the line should end before '%.*s'", (int)r->len,
+                             r->text + r->tok);
+    return good;
+}
+
+bool twi_plan_parse(tw_context *ctx, twi_arena *arena, const tw_ir *ir, const char *name,
+                    const char *text, size_t n, twi_plans *plans, const char ***derived) {
+    twi_plan_reader r = {.ctx = ctx, .arena = arena, .ir = ir, .text = text, .ok = true};
+    uint32_t scopes = twi_par_count(ir), seen = 0;
+    bool good = true;
+    r.file = twi_diags_file(&ctx->diags, name, text, n);
+    *plans = (twi_plans){.ir = ir, .n = scopes, .scope = TWI_NEW_N(arena, twi_plan, scopes)};
+    *derived = TWI_NEW_N(arena, const char *, scopes);
+    for (size_t at = 0; at < n;) {
+        const char *end = memchr(text + at, '\n', n - at);
+        r.at = at;
+        r.end = end ? (size_t)(end - text) : n;
+        r.ok = true;
+        at = r.end + 1;
+        if (!twi_plan_next(&r) || text[r.tok] == '#')
+            continue;
+        if (twi_plan_is(&r, "plan")) {
+            if (seen == scopes) {
+                twi_plan_fail(&r, TWI_PLAN_KERNEL, "the kernel has %lu scope(s): no block is left",
+                              (unsigned long)scopes);
+                return false;
+            }
+            r.p = &plans->scope[seen];
+            if (!read_head(&r, seen, seen ? &plans->scope[0] : NULL))
+                return false;
+            seen++;
+        } else if (!seen) {
+            twi_plan_fail(&r, TWI_PLAN_EXPECTED, "a plan starts with 'plan KERNEL/SCOPE'");
+            return false;
+        } else {
+            good = read_line(&r, &(*derived)[seen - 1]) && good;
+        }
+    }
+    for (uint32_t k = 0; k < seen; k++) /* entry main is there, said or not */
+        if (!plans->scope[k].entry.n) {
+            twi_entry_plan e = {.name = twi_intern_str(&ctx->names, "main")};
+            twi_push(arena, &plans->scope[k].entry, e);
+        }
+    if (good && seen < scopes) {
+        r.ok = true;
+        r.tok = n;
+        return twi_plan_fail(&r, TWI_PLAN_MISSING, "the plan of scope %lu is missing",
+                             (unsigned long)seen);
+    }
+    return good;
+}

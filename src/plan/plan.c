@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Questions that a plan answers by itself. Holds: places are sorted by value; a frame that does not
+ * map an axis has no digits for it.
+ */
+#include "plan/plan.h"
+#include "plan/words.h"
+
+const twi_place *twi_plan_place(const twi_plan *p, twi_id value) {
+    uint32_t low = 0, high = p->place.n;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (p->place.at[mid].value < value)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < p->place.n && p->place.at[low].value == value ? &p->place.at[low] : NULL;
+}
+
+twi_place *twi_plan_set_place(twi_arena *arena, twi_plan *p, twi_id value) {
+    const twi_place *found = twi_plan_place(p, value);
+    if (found)
+        return &p->place.at[found - p->place.at];
+    uint32_t at = p->place.n;
+    twi_push(arena, &p->place, (twi_place){.value = value});
+    for (; at > 0 && p->place.at[at - 1].value > value; at--) {
+        p->place.at[at] = p->place.at[at - 1];
+        p->place.at[at - 1] = (twi_place){.value = value};
+    }
+    return &p->place.at[at];
+}
+
+const twi_map *twi_plan_map(const twi_plan *p, unsigned frame, unsigned axis) {
+    if (frame >= p->frames || axis >= TWI_MAX_AXES || !(p->frame[frame].axes >> axis & 1))
+        return NULL;
+    return &p->frame[frame].map[axis];
+}
+
+/* Ids of a level that the digits of these maps need. */
+static int64_t span_of(const twi_map *maps, uint64_t axes, unsigned level) {
+    int64_t most = 1;
+    for (unsigned a = 0; a < TWI_MAX_AXES; a++)
+        for (unsigned i = 0; (axes >> a & 1) && i < maps[a].n; i++) {
+            const twi_digit *d = &maps[a].d[i];
+            if (d->level != level)
+                continue;
+            int64_t end =
+                d->extent > UINT32_MAX / UINT16_MAX ? UINT32_MAX : twi_digit_stride(d) * d->extent;
+            most = end > most ? end : most;
+        }
+    return most;
+}
+
+static uint32_t level_span(const twi_plan *p, unsigned level) {
+    int64_t most = 1;
+    for (unsigned f = 0; f < p->frames; f++) {
+        int64_t here = span_of(p->frame[f].map, p->frame[f].axes, level);
+        most = here > most ? here : most;
+    }
+    for (unsigned s = 0; s < p->stages; s++) {
+        int64_t here = span_of(p->stage[s].copy, p->stage[s].copy_axes, level);
+        most = here > most ? here : most;
+    }
+    return most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
+}
+
+uint32_t twi_plan_lanes(const twi_plan *p) { return level_span(p, TWI_LV_LANE); }
+
+uint32_t twi_plan_subs(const twi_plan *p) { return level_span(p, TWI_LV_SUB); }
+
+int64_t twi_plan_groups(const twi_plan *p) {
+    int64_t groups = 1;
+    uint64_t done = 0;
+    for (unsigned f = 0; f < p->frames; f++)
+        for (unsigned a = 0; a < TWI_MAX_AXES; a++) {
+            if (!(p->frame[f].axes >> a & 1) || (done >> a & 1))
+                continue;
+            done |= UINT64_C(1) << a;
+            int64_t grid = twi_map_level_extent(&p->frame[f].map[a], TWI_LV_GRID);
+            groups = grid && groups > INT64_MAX / grid ? INT64_MAX : groups * grid;
+        }
+    return groups;
+}
+
+/* Loops in the order of a frame that says nothing: by axis, most significant digit first. */
+void twi_frame_default_order(twi_frame *f) {
+    f->loops = 0;
+    for (unsigned a = 0; a < TWI_MAX_AXES; a++)
+        for (unsigned i = 0; (f->axes >> a & 1) && i < f->map[a].n; i++)
+            if (f->map[a].d[i].level == TWI_LV_LOOP && f->loops < TWI_MAX_LOOPS)
+                f->order[f->loops++] = (twi_axis_digit){(uint8_t)a, (uint8_t)i};
+}
+
+const char *const twi_plan_words[TWI_WORD_SETS][TWI_MAX_WORDS] = {
+    [TWI_WORDS_KEEP] = {[TWI_KEEP_STRIPE] = "stripe",
+                        [TWI_KEEP_SHARED] = "shared",
+                        [TWI_KEEP_SCRATCH] = "scratch"},
+    [TWI_WORDS_FOLD] = {[TWI_FOLD_WEIGHT] = "weight"},
+    [TWI_WORDS_ATOM] = {[TWI_ATOM_FMA] = "fma", [TWI_ATOM_MULADD] = "muladd"},
+    [TWI_WORDS_VIA] = {[TWI_TO_RENAME] = "rename",
+                       [TWI_TO_PRIVATE] = "private",
+                       [TWI_TO_LANES] = "lanes",
+                       [TWI_TO_SHARED] = "shared"},
+    [TWI_WORDS_CLASS] =
+        {[TWI_ORDER_FREE] = "free", [TWI_ORDER_TREE] = "tree", [TWI_ORDER_CANONICAL] = "canonical"},
+};

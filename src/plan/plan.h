@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The plan: every choice about the machine for one scope of one specialised kernel, in normal form.
+ * Nothing else decides. Text form: docs/plans.md; printed and parsed to the same bytes.
+ *
+ *     plan   softmax/0 target=cpu-avx512 class=free spec T=f32 R=128 W=1024
+ *     frame  f: r = grid 128 ; w = loop 16, slot 4, lane 16   order w.loop
+ *     value  p: keep stripe
+ *     entry  main ; entry aligned16: align16 X Y
+ *     derived workers 1, lanes 16, ...
+ */
+#ifndef TWI_PLAN_PLAN_H
+#define TWI_PLAN_PLAN_H
+
+#include "caps/caps.h"
+#include "ir/ir.h"
+#include "ir/order.h"
+#include "map/map.h"
+
+#define TWI_MAX_FRAMES 6
+#define TWI_MAX_STAGES 4
+#define TWI_MAX_LOOPS 16
+
+typedef struct {
+    uint8_t axis, digit;
+} twi_axis_digit; /* digit: index in the axis's map */
+
+/* Maps of axes for a set of steps. A frame holds a map for every axis that its values have. */
+typedef struct {
+    twi_sym name;
+    uint64_t axes;             /* that it maps */
+    twi_map map[TWI_MAX_AXES]; /* by axis id */
+    uint8_t loops;             /* rolled digits in the order they are opened, outermost first: */
+    twi_axis_digit order[TWI_MAX_LOOPS]; /* all LOOP digits of the frame; default: axis order, most
+                                            significant first */
+} twi_frame;
+
+typedef enum { TWI_KEEP_NONE, TWI_KEEP_STRIPE, TWI_KEEP_SHARED, TWI_KEEP_SCRATCH } twi_keep;
+typedef enum {
+    TWI_FOLD_TIME,
+    TWI_FOLD_WEIGHT
+} twi_fold_order; /* time before space; by ascending weight */
+typedef enum { TWI_ATOM_NONE, TWI_ATOM_FMA, TWI_ATOM_MULADD } twi_atom;
+typedef enum {
+    TWI_TO_NONE,
+    TWI_TO_RENAME,
+    TWI_TO_PRIVATE,
+    TWI_TO_LANES,
+    TWI_TO_SHARED
+} twi_carrier;
+typedef struct {
+    twi_id value;
+    uint8_t frame; /* in which frame it is computed (index); 0: the scope's first */
+    uint8_t keep;  /* for values used in a later phase than their own; NONE: recomputed there */
+    uint8_t fold;  /* twi_fold_order of a fold */
+    uint8_t atom;  /* of a dot */
+    uint8_t to,
+        via; /* converted to this frame (index + 1; 0: not) by this carrier when first used there */
+} twi_place;
+
+/* A tile of an array (the value is its LOAD) placed in an addressed object while a serial region or
+ * the scope runs. */
+typedef struct {
+    twi_id value;
+    bool shared; /* else scratch */
+    uint8_t n;   /* digits of the value's axes inside the object, slow to fast: */
+    twi_axis_digit order[TWI_MAX_LOOPS];
+    uint32_t pad;       /* elements added to the row below the fastest axis's digits */
+    uint64_t copy_axes; /* axes of the copy frame; 0: workers copy in stage order, one element each
+                           in turn */
+    twi_map copy[TWI_MAX_AXES];
+    uint8_t window; /* versions; 1 */
+} twi_stage_plan;
+
+typedef struct {
+    twi_sym name;
+    TWI_VEC(uint32_t) align;
+} twi_entry_plan; /* by array id: bytes; main: none */
+
+typedef struct twi_plan {
+    twi_sym kernel, target, isa;
+    uint32_t scope;      /* PAR regions in order, from 0 */
+    uint8_t klass;       /* TWI_ORDER_FREE, TREE or CANONICAL */
+    twi_sym spec, param; /* "T=f32 R=128 W=1024"; "BJ=64": what the tile IR was built for (as
+                            ir->spec_note, dims added) */
+    uint8_t frames;
+    twi_frame frame[TWI_MAX_FRAMES];
+    TWI_VEC(twi_place) place; /* only values that have something to say, by value id */
+    uint8_t stages;
+    twi_stage_plan stage[TWI_MAX_STAGES];
+    TWI_VEC(twi_entry_plan) entry; /* of the kernel; the same in every scope */
+} twi_plan;
+
+/* A kernel's plan: one for each scope. */
+typedef struct twi_plans {
+    const tw_ir *ir; /* specialised and lifted */
+    uint32_t n;
+    twi_plan *scope;
+    const uint8_t *layout; /* by array id: 0 dense, 1 any strides, 2 + k: dimension k has stride 1;
+                              NULL: all dense */
+} twi_plans;
+
+/* Why something is refused: one line, with the numbers. */
+typedef struct twi_why {
+    char text[240];
+} twi_why;
+
+void twi_frame_default_order(twi_frame *f);
+/* The value's place, added with all defaults where it has none. */
+twi_place *twi_plan_set_place(twi_arena *arena, twi_plan *p, twi_id value);
+const twi_place *twi_plan_place(const twi_plan *p, twi_id value); /* NULL: all defaults */
+const twi_map *twi_plan_map(const twi_plan *p, unsigned frame, unsigned axis);
+uint32_t twi_plan_lanes(const twi_plan *p); /* lanes used by its frames (explicit: widest lane
+                                               digit; implicit: caps' lane) */
+uint32_t twi_plan_subs(const twi_plan *p);  /* subgroups a group: largest stride * extent over the
+                                               sub digits of all frames */
+int64_t
+twi_plan_groups(const twi_plan *p); /* product of the grid digits of the scope's parallel axes */
+
+/* Text. Derived figures come from lowering (lower/lower.h) and are printed by whoever has them;
+ * parse accepts and returns the `derived` text apart so that it can be compared. A file holds one
+ * block a scope. */
+void twi_plan_print(const tw_ir *ir, const twi_plans *plans, const char *const *derived,
+                    twi_sb *out);
+bool twi_plan_parse(tw_context *ctx, twi_arena *arena, const tw_ir *ir, const char *name,
+                    const char *text, size_t n, twi_plans *plans, const char ***derived);
+uint64_t twi_plan_hash(const tw_ir *ir, const twi_plans *plans); /* of the text without `derived` */
+
+#endif

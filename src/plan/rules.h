@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Does a plan mean something for this kernel on this target? Coverage and capacity: M1 to M6 of
+ * docs/plans.md, orders of folds as conditions on maps, stages and their bytes. What only the walk
+ * can tell is lower's.
+ */
+#ifndef TWI_PLAN_RULES_H
+#define TWI_PLAN_RULES_H
+
+#include "plan/plan.h"
+
+/* False: why says what is wrong, with the numbers. The IR is specialised and lifted. */
+bool twi_plan_rules(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why);
+/* Fills why; always false. */
+bool twi_refuse(twi_why *why, const char *format, ...) TWI_PRINTF(2, 3);
+
+#endif

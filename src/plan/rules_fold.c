@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Orders of folds as conditions on maps: what runs in time, in which order, and what a butterfly or
+ * a row of partials can combine (docs/plans.md, docs/numerics.md).
+ */
+#include "plan/rules_parts.h"
+
+static bool power_of_two(int64_t x) { return x > 0 && (x & (x - 1)) == 0; }
+
+static bool refuse_fold(const twi_judge *j, twi_id v, unsigned axis, const twi_map *m,
+                        const char *format, ...) TWI_PRINTF(5, 6);
+
+/* "fold V: AXIS = MAP: " and what is said of them. */
+static bool refuse_fold(const twi_judge *j, twi_id v, unsigned axis, const twi_map *m,
+                        const char *format, ...) {
+    twi_sb sb;
+    va_list args;
+    twi_sb_init(&sb, j->arena);
+    twi_sb_printf(&sb, "fold %s: %s = ", twi_value_name(j->ir, v), twi_judge_axis(j, axis));
+    twi_map_print(m, &sb);
+    twi_sb_str(&sb, ": ");
+    va_start(args, format);
+    twi_sb_vprintf(&sb, format, args);
+    va_end(args);
+    return twi_refuse(j->why, "%s", twi_sb_text(&sb));
+}
+
+/* Digits of an axis that the fold combines: all but the trips of the axis's own serial region. */
+static unsigned first_digit(const twi_judge *j, unsigned axis) {
+    return j->ir->axis.at[axis].kind == TWI_AXIS_STEP ? 1u : 0u;
+}
+
+/* Lanes fold by butterflies, subgroups by a row of partials. */
+static bool collectives_fit(const twi_judge *j, twi_id v, const twi_frame *f, unsigned axis) {
+    const twi_map *m = &f->map[axis];
+    for (unsigned i = first_digit(j, axis); i < m->n; i++) {
+        int64_t extent = m->d[i].extent, stride = twi_digit_stride(&m->d[i]);
+        if (m->d[i].level == TWI_LV_LANE && !(power_of_two(extent) && power_of_two(stride)))
+            return refuse_fold(j, v, axis, m,
+                               "lanes that are folded are powers of two, here %lld@%lld",
+                               (long long)extent, (long long)stride);
+        if (m->d[i].level == TWI_LV_LANE && extent > 1 && !j->caps->lane_ops)
+            return refuse_fold(j, v, axis, m, "the target has no lane operations");
+        if (m->d[i].level == TWI_LV_SUB && extent > TWI_FOLD_SUBS)
+            return refuse_fold(j, v, axis, m, "%lld subgroups folded > %d", (long long)extent,
+                               TWI_FOLD_SUBS);
+    }
+    return true;
+}
+
+/* A chain over ascending positions: time digits alone; serial, then loops in the order in which
+ * they are opened, then slots; over several axes row-major. */
+static bool chain_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
+    const twi_ins *ins = twi_ins_of(j->ir, v);
+    static const uint8_t rank[TWI_LEVELS] = {
+        [TWI_LV_SERIAL] = 1, [TWI_LV_LOOP] = 2, [TWI_LV_SLOT] = 3};
+    unsigned last = 0, opened = 0;
+    for (unsigned k = 0; k < ins->nfold; k++) {
+        unsigned axis = ins->fold[k];
+        const twi_map *m = &f->map[axis];
+        for (unsigned i = first_digit(j, axis); i < m->n; i++) {
+            if (m->d[i].extent == 1)
+                continue;
+            unsigned at = rank[m->d[i].level];
+            if (!at)
+                return refuse_fold(j, v, axis, m,
+                                   "its order is a chain, which runs in time; %s is space",
+                                   twi_level_name(m->d[i].level));
+            if (at < last)
+                return refuse_fold(
+                    j, v, axis, m,
+                    "its order is a chain: no %s inside what is unrolled or looped inside it",
+                    twi_level_name(m->d[i].level));
+            last = at;
+            if (m->d[i].level != TWI_LV_LOOP)
+                continue;
+            unsigned place = 0;
+            while (place < f->loops &&
+                   !(f->order[place].axis == axis && f->order[place].digit == i))
+                place++;
+            if (place + 1 <= opened)
+                return refuse_fold(
+                    j, v, axis, m,
+                    "its order is a chain: loop %lld is opened outside one of greater weight",
+                    (long long)m->d[i].extent);
+            opened = place + 1;
+        }
+    }
+    return true;
+}
+
+static int64_t cdiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
+
+/* The lanes of the canonical order: digits from the right, *end becomes the index behind what is
+ * left. */
+static bool canonical_lanes(const twi_judge *j, twi_id v, unsigned axis, const twi_map *m,
+                            int64_t n, unsigned *end) {
+    unsigned from = first_digit(j, axis), i = m->n;
+    int64_t part = 1;
+    while (i > from && part < TWI_LANES_CANONICAL) {
+        const twi_digit *d = &m->d[i - 1];
+        if (!power_of_two(d->extent) || d->level == TWI_LV_LOOP || d->level == TWI_LV_SERIAL ||
+            part * d->extent > TWI_LANES_CANONICAL)
+            break;
+        part *= d->extent;
+        i--;
+    }
+    while (i > from && m->d[i - 1].extent == 1)
+        i--;
+    *end = i;
+    if (part == TWI_LANES_CANONICAL || (part >= n && i == from))
+        return true;
+    return refuse_fold(
+        j, v, axis, m,
+        "the canonical order's lanes are slot, lane and sub digits, powers of two with "
+        "product %d: here %lld",
+        TWI_LANES_CANONICAL, (long long)part);
+}
+
+/* canonical: [chunks of 2048 in a loop,] [up to 8 rows of 256 in time,] 256 lanes (or a power of
+ * two from n on) that fold by ascending weight. */
+static bool canonical_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
+    const twi_ins *ins = twi_ins_of(j->ir, v);
+    const char *name = twi_value_name(j->ir, v);
+    unsigned axis = ins->fold[0], from = first_digit(j, axis), i;
+    const twi_map *m = &f->map[axis];
+    int64_t n = j->ir->axis.at[axis].block;
+    if (ins->nfold != 1)
+        return twi_refuse(j->why, "fold %s: canonical over %u axes is not built yet", name,
+                          ins->nfold);
+    if (!from && !twi_axis_span(j->ir, axis, &n))
+        return twi_refuse(
+            j->why, "fold %s: canonical over an extent known at run time is not built yet", name);
+    if (!canonical_lanes(j, v, axis, m, n, &i))
+        return false;
+    int64_t chunks = cdiv(n, TWI_CHUNK), most = TWI_CHUNK / TWI_LANES_CANONICAL;
+    if (i > from) {
+        const twi_digit *d = &m->d[--i];
+        bool time = d->level == TWI_LV_LOOP || d->level == TWI_LV_SLOT;
+        if (!time || (chunks > 1 ? d->extent != most : d->extent > most))
+            return refuse_fold(
+                j, v, axis, m,
+                "the canonical order's digit of weight %d is a loop or slot of %s%lld, "
+                "not %s %lld",
+                TWI_LANES_CANONICAL, chunks > 1 ? "" : "at most ", (long long)most,
+                twi_level_name(d->level), (long long)d->extent);
+    }
+    if (i > from && chunks > 1) {
+        const twi_digit *d = &m->d[--i];
+        if (d->level != TWI_LV_LOOP)
+            return refuse_fold(j, v, axis, m, "canonical chunks of %d run in a loop, not in %s",
+                               TWI_CHUNK, twi_level_name(d->level));
+    }
+    while (i > from && m->d[i - 1].extent == 1)
+        i--;
+    return i == from ||
+           refuse_fold(
+               j, v, axis, m, "the canonical order of %lld elements leaves no room for %s %lld",
+               (long long)n, twi_level_name(m->d[i - 1].level), (long long)m->d[i - 1].extent);
+}
+
+static bool order_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
+    const twi_ins *ins = twi_ins_of(j->ir, v);
+    const twi_place *place = twi_plan_place(j->p, v);
+    unsigned order = ins->order == TWI_ORDER_DEFAULT ? j->ir->order : ins->order;
+    if (!twi_fold_rounds(j->ir, v) || order == TWI_ORDER_FREE)
+        return true;
+    if (order == TWI_ORDER_TREE)
+        return twi_refuse(j->why, "fold %s: order tree is not built yet", twi_value_name(j->ir, v));
+    if (place && place->fold)
+        return twi_refuse(j->why, "fold %s: fold weight, but its order is fixed",
+                          twi_value_name(j->ir, v));
+    if (order == TWI_ORDER_CANONICAL && ins->op != TWI_DOT)
+        return canonical_fits(j, v, f);
+    return chain_fits(j, v, f);
+}
+
+/* A serial digit on a folded axis: the one fold phase of the scope becomes a serial region. */
+static bool serial_fits(const twi_judge *j, unsigned axis, const twi_map *m) {
+    unsigned folds = 0;
+    for (uint32_t i = 0; i < j->all.n; i++) {
+        twi_id v = j->all.at[i];
+        const twi_ins *ins = twi_ins_of(j->ir, v);
+        if (ins->op == TWI_SERIAL)
+            return twi_refuse_map(j, axis, m,
+                                  "a serial digit beside the serial region of the text");
+        if (!twi_is_fold(j->ir, v))
+            continue;
+        folds++;
+        if (!(twi_fold_axes(j->ir, v) >> axis & 1) || (ins->op != TWI_DOT && ins->op != TWI_SUM))
+            return twi_refuse_map(
+                j, axis, m,
+                "a serial digit needs a scope whose one fold is a sum or dot over %s; %s is none",
+                twi_judge_axis(j, axis), twi_value_name(j->ir, v));
+    }
+    return folds == 1 ||
+           twi_refuse_map(j, axis, m, "a serial digit needs one fold, the scope has %u", folds);
+}
+
+bool twi_judge_folds(const twi_judge *j) {
+    for (uint32_t i = 0; i < j->all.n; i++) {
+        twi_id v = j->all.at[i];
+        const twi_ins *ins = twi_ins_of(j->ir, v);
+        const twi_frame *f = twi_judge_frame(j, v);
+        if (!twi_is_fold(j->ir, v))
+            continue;
+        for (unsigned k = 0; k < ins->nfold; k++)
+            if (!collectives_fit(j, v, f, ins->fold[k]))
+                return false;
+        if (!order_fits(j, v, f))
+            return false;
+    }
+    unsigned serial = 0;
+    const twi_frame *f = &j->p->frame[0];
+    for (unsigned a = 1; a < j->ir->axis.n; a++) {
+        if (!(f->axes >> a & 1) || j->ir->axis.at[a].kind != TWI_AXIS_FULL ||
+            f->map[a].d[0].level != TWI_LV_SERIAL)
+            continue;
+        if (serial++)
+            return twi_refuse_map(j, a, &f->map[a], "one axis of a scope has a serial digit");
+        if (!serial_fits(j, a, &f->map[a]))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the files of the rules share.
+ */
+#ifndef TWI_PLAN_RULES_PARTS_H
+#define TWI_PLAN_RULES_PARTS_H
+
+#include "plan/rules.h"
+#include "plan/scope.h"
+
+enum {
+    TWI_FOLD_SUBS = 8,         /* partials of more subgroups fold as a tree, which is not built */
+    TWI_LANES_CANONICAL = 256, /* of a canonical chunk; each starts from its own element */
+    TWI_CHUNK = 2048,          /* elements of a canonical chunk */
+    TWI_STRIPE_BYTES = 1 << 20 /* of one value, a worker: stripes lie on a worker's stack */
+};
+
+typedef struct {
+    const tw_ir *ir;
+    const twi_caps *caps;
+    const twi_plan *p;
+    twi_why *why;
+    twi_arena *arena; /* scratch */
+    uint32_t par;
+    uint64_t axes;   /* of the scope */
+    twi_id_list all; /* its values */
+} twi_judge;
+
+const char *twi_judge_axis(const twi_judge *j, unsigned axis);
+const char *twi_judge_map(const twi_judge *j, const twi_map *m);
+/* "AXIS = MAP: " and what is said of them. */
+bool twi_refuse_map(const twi_judge *j, unsigned axis, const twi_map *m, const char *format, ...)
+    TWI_PRINTF(4, 5);
+const twi_frame *twi_judge_frame(const twi_judge *j, twi_id v); /* that computes the value */
+/* Elements that one worker holds of these axes: product of the digits on a level (slots),
+ * saturating. */
+int64_t twi_judge_level(const twi_frame *f, uint64_t axes, unsigned level);
+bool twi_judge_space(const twi_judge *j, uint64_t axes, const twi_map *maps, const char *what);
+
+bool twi_judge_folds(const twi_judge *j);
+bool twi_judge_stages(const twi_judge *j);
+
+#endif

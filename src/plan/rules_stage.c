@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Rules of stages: what is placed, that its object holds every element once and fits, that the copy
+ * covers it.
+ */
+#include "plan/rules_parts.h"
+#include "plan/words.h"
+
+static int64_t inside(const twi_map *m) {
+    int64_t n = 1;
+    for (unsigned i = 0; i < m->n; i++)
+        if (twi_stage_inside(m->d[i].level))
+            n *= m->d[i].extent;
+    return n;
+}
+
+/* Each inside digit of the value's axes stands once in the order, and nothing else does. */
+static bool order_fits(const twi_judge *j, const twi_stage_plan *s, const twi_frame *f) {
+    const char *name = twi_value_name(j->ir, s->value);
+    uint64_t axes = twi_ins_of(j->ir, s->value)->type.axes;
+    unsigned wanted = 0;
+    for (unsigned a = 1; a < TWI_MAX_AXES; a++)
+        for (unsigned i = 0; (axes >> a & 1) && i < f->map[a].n; i++) {
+            const twi_digit *d = &f->map[a].d[i];
+            unsigned times = 0;
+            if (!twi_stage_inside(d->level))
+                continue;
+            if (d->extent == 0)
+                return twi_refuse(j->why, "stage %s: axis %s has no fixed size", name,
+                                  twi_judge_axis(j, a));
+            for (unsigned k = 0; k < s->n; k++)
+                times += s->order[k].axis == a && s->order[k].digit == i;
+            if (times != 1)
+                return twi_refuse(j->why, "stage %s: its order names %s %lld of %s %u times", name,
+                                  twi_level_name(d->level), (long long)d->extent,
+                                  twi_judge_axis(j, a), times);
+            wanted++;
+        }
+    return wanted == s->n ||
+           twi_refuse(j->why, "stage %s: its order has %u digits, the tile has %u", name, s->n,
+                      wanted);
+}
+
+/* Rows of the fastest axis's digits, each with its pad. */
+static int64_t stage_bytes(const twi_judge *j, const twi_stage_plan *s, const twi_frame *f) {
+    int64_t rows = 1, row = 1;
+    bool fastest = true;
+    for (unsigned k = s->n; k-- > 0;) {
+        const twi_axis_digit *d = &s->order[k];
+        fastest = fastest && d->axis == s->order[s->n - 1u].axis;
+        int64_t extent = f->map[d->axis].d[d->digit].extent;
+        *(fastest ? &row : &rows) *= extent;
+    }
+    return rows * (row + s->pad) *
+           (int64_t)tw_elem_size((tw_elem)twi_ins_of(j->ir, s->value)->type.elem) * s->window;
+}
+
+static bool copy_fits(const twi_judge *j, const twi_stage_plan *s, const twi_frame *f) {
+    const char *name = twi_value_name(j->ir, s->value);
+    uint64_t axes = 0;
+    for (unsigned k = 0; k < s->n; k++)
+        axes |= UINT64_C(1) << s->order[k].axis;
+    if (!s->copy_axes)
+        return true;
+    if (s->copy_axes != axes)
+        return twi_refuse(j->why, "stage %s: the copy maps other axes than the tile has", name);
+    for (unsigned a = 1; a < TWI_MAX_AXES; a++) {
+        if (!(axes >> a & 1))
+            continue;
+        const twi_map *m = &s->copy[a];
+        for (unsigned i = 0; i < m->n; i++)
+            if (!twi_stage_inside(m->d[i].level) || m->d[i].level == TWI_LV_ATOM ||
+                m->d[i].extent < 1)
+                return twi_refuse(j->why, "stage %s: copy %s = %s: no %s digits in a copy", name,
+                                  twi_judge_axis(j, a), twi_judge_map(j, m),
+                                  twi_level_name(m->d[i].level));
+        if (twi_map_extent(m) != inside(&f->map[a]))
+            return twi_refuse(j->why,
+                              "stage %s: copy %s = %s covers %lld positions, the tile has %lld",
+                              name, twi_judge_axis(j, a), twi_judge_map(j, m),
+                              (long long)twi_map_extent(m), (long long)inside(&f->map[a]));
+    }
+    int64_t slots = 1;
+    for (unsigned a = 1; a < TWI_MAX_AXES; a++)
+        if (axes >> a & 1)
+            slots *= twi_map_level_extent(&s->copy[a], TWI_LV_SLOT);
+    if (slots > j->caps->slots)
+        return twi_refuse(j->why, "stage %s: its copy has %lld slots > %lu", name, (long long)slots,
+                          (unsigned long)j->caps->slots);
+    return twi_judge_space(j, s->copy_axes, s->copy, name);
+}
+
+static bool stage_fits(const twi_judge *j, const twi_stage_plan *s) {
+    const char *name = twi_value_name(j->ir, s->value);
+    const twi_ins *ins = twi_ins_of(j->ir, s->value);
+    const twi_frame *f = twi_judge_frame(j, s->value);
+    bool runs = false;
+    if (ins->op != TWI_LOAD)
+        return twi_refuse(j->why, "stage %s: only loads are staged in this release, it is %s", name,
+                          twi_op_row(ins->op)->name);
+    for (unsigned a = 1; a < TWI_MAX_AXES; a++)
+        runs = runs ||
+               ((ins->type.axes >> a & 1) && f->map[a].n && f->map[a].d[0].level == TWI_LV_SERIAL);
+    if (!runs)
+        return twi_refuse(j->why, "stage %s: none of its axes has a serial digit", name);
+    if (s->window != 1)
+        return twi_refuse(j->why, "stage %s: window %u is not built yet: 1", name, s->window);
+    if (s->shared && !j->caps->shared)
+        return twi_refuse(j->why, "stage %s: the target has no shared memory", name);
+    if (!s->shared && j->caps->family != TWI_FAMILY_CPU)
+        return twi_refuse(j->why,
+                          "stage %s: scratch is memory of explicit-lane targets: use shared", name);
+    return order_fits(j, s, f) && copy_fits(j, s, f);
+}
+
+bool twi_judge_stages(const twi_judge *j) {
+    int64_t shared = 0;
+    for (unsigned i = 0; i < j->p->stages; i++) {
+        const twi_stage_plan *s = &j->p->stage[i];
+        if (!stage_fits(j, s))
+            return false;
+        if (s->shared)
+            shared += stage_bytes(j, s, twi_judge_frame(j, s->value));
+    }
+    return shared <= (int64_t)j->caps->shared ||
+           twi_refuse(j->why, "stages take shared %lld B > %lu B", (long long)shared,
+                      (unsigned long)j->caps->shared);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Scopes, axes and folds of a tile IR, as plans speak of them (scope.h).
+ */
+#include "plan/scope.h"
+
+/* The k-th PAR at or below a region's body, counting down *k; 0: not here. */
+static uint32_t find_par(const tw_ir *ir, uint32_t region, uint32_t *k) {
+    const twi_region *r = &ir->region.at[region];
+    for (uint32_t i = 0; i < r->body.n; i++) {
+        const twi_ins *ins = twi_ins_of(ir, r->body.at[i]);
+        if (ins->op == TWI_PAR) {
+            if (*k == 0)
+                return ins->attr;
+            --*k;
+        } else if (ins->op == TWI_SERIAL) {
+            uint32_t found = find_par(ir, ins->attr, k);
+            if (found)
+                return found;
+        }
+    }
+    return 0;
+}
+
+uint32_t twi_par_region(const tw_ir *ir, uint32_t scope) { return find_par(ir, 1, &scope); }
+
+uint32_t twi_par_count(const tw_ir *ir) {
+    uint32_t n = 0;
+    for (uint32_t r = 1; r < ir->region.n; r++)
+        n += ir->region.at[r].kind == TWI_REGION_PAR;
+    return n;
+}
+
+uint32_t twi_region_scope(const tw_ir *ir, uint32_t region) {
+    while (region && ir->region.at[region].kind != TWI_REGION_PAR)
+        region = ir->region.at[region].parent;
+    return region;
+}
+
+uint64_t twi_scope_axes(const tw_ir *ir, uint32_t par) {
+    uint64_t axes = 0;
+    for (uint32_t a = 1; a < ir->axis.n; a++)
+        if (twi_region_scope(ir, ir->axis.at[a].region) == par)
+            axes |= UINT64_C(1) << a;
+    return axes;
+}
+
+void twi_scope_values(twi_arena *arena, const tw_ir *ir, uint32_t region, twi_id_list *out) {
+    const twi_region *r = &ir->region.at[region];
+    for (uint32_t i = 0; i < r->carries.n; i++)
+        twi_push(arena, out, r->carries.at[i]);
+    for (uint32_t i = 0; i < r->body.n; i++) {
+        const twi_ins *ins = twi_ins_of(ir, r->body.at[i]);
+        if (ins->op == TWI_CARRY)
+            continue;
+        twi_push(arena, out, r->body.at[i]);
+        if (ins->op == TWI_SERIAL)
+            twi_scope_values(arena, ir, ins->attr, out);
+    }
+}
+
+bool twi_axis_span(const tw_ir *ir, unsigned axis, int64_t *extent) {
+    int64_t lo, hi;
+    const twi_axis *a = &ir->axis.at[axis];
+    if (!twi_ix_is_const(ir, a->lo, &lo) || !twi_ix_is_const(ir, a->hi, &hi))
+        return false;
+    *extent = hi > lo ? hi - lo : 0;
+    return true;
+}
+
+const char *twi_axis_text(const tw_ir *ir, twi_arena *arena, unsigned axis) {
+    const twi_axis *a = &ir->axis.at[axis];
+    const char *name = twi_text(&ir->ctx->names, a->name);
+    uint32_t par = twi_region_scope(ir, a->region);
+    unsigned before = 0;
+    for (unsigned i = 1; i < axis; i++)
+        before +=
+            ir->axis.at[i].name == a->name && twi_region_scope(ir, ir->axis.at[i].region) == par;
+    return before ? twi_format(arena, "%s.%u", name, before + 1) : name;
+}
+
+bool twi_axis_named(const tw_ir *ir, twi_arena *arena, uint32_t par, const char *name, size_t n,
+                    unsigned *axis) {
+    uint64_t axes = twi_scope_axes(ir, par);
+    for (unsigned a = 1; a < ir->axis.n; a++) {
+        if (!(axes >> a & 1))
+            continue;
+        const char *text = twi_axis_text(ir, arena, a);
+        if (strlen(text) == n && memcmp(text, name, n) == 0) {
+            *axis = a;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool twi_is_fold(const tw_ir *ir, twi_id v) {
+    return twi_op_row(twi_ins_of(ir, v)->op)->kind == TWI_KIND_FOLD;
+}
+
+uint64_t twi_fold_axes(const tw_ir *ir, twi_id v) {
+    const twi_ins *ins = twi_ins_of(ir, v);
+    uint64_t axes = 0;
+    for (unsigned i = 0; twi_is_fold(ir, v) && i < ins->nfold; i++)
+        axes |= UINT64_C(1) << ins->fold[i];
+    return axes;
+}
+
+bool twi_fold_rounds(const tw_ir *ir, twi_id v) {
+    const twi_ins *ins = twi_ins_of(ir, v);
+    if (!twi_is_fold(ir, v))
+        return false;
+    return !twi_monoid_of(ins->op)->order_free && twi_is_float((tw_elem)ins->type.elem);
+}
+
+unsigned twi_ir_class(const tw_ir *ir) {
+    unsigned klass = TWI_ORDER_CANONICAL;
+    for (twi_id v = 1; v < ir->ins.n; v++) {
+        if (!twi_fold_rounds(ir, v))
+            continue;
+        unsigned order = twi_ins_of(ir, v)->order;
+        if (order == TWI_ORDER_DEFAULT)
+            order = ir->order;
+        if (order == TWI_ORDER_FREE)
+            return TWI_ORDER_FREE;
+        if (order == TWI_ORDER_TREE)
+            klass = TWI_ORDER_TREE;
+    }
+    return klass;
+}
+
+const char *twi_ir_spec(const tw_ir *ir, twi_arena *arena) {
+    twi_sb sb;
+    twi_sb_init(&sb, arena);
+    if (ir->spec_note)
+        twi_sb_str(&sb, twi_text(&ir->ctx->names, ir->spec_note));
+    for (uint32_t d = 1; d < ir->dim.n; d++) {
+        const twi_dim *dim = &ir->dim.at[d];
+        if (dim->known)
+            twi_sb_printf(&sb, "%s%s=%lld", sb.n ? " " : "", twi_text(&ir->ctx->names, dim->name),
+                          (long long)dim->value);
+    }
+    return twi_sb_text(&sb);
+}

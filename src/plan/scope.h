@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What plans speak about, read off a specialised tile IR: its scopes (PAR regions in the order of
+ * the text), their axes and values, extents, what folds consume, and the class of its orders.
+ */
+#ifndef TWI_PLAN_SCOPE_H
+#define TWI_PLAN_SCOPE_H
+
+#include "ir/ir.h"
+
+typedef TWI_VEC(twi_id) twi_id_list;
+
+uint32_t twi_par_count(const tw_ir *ir);
+uint32_t twi_par_region(const tw_ir *ir, uint32_t scope); /* its PAR region; 0: no such scope */
+uint32_t twi_region_scope(const tw_ir *ir,
+                          uint32_t region); /* the PAR region that holds it; 0: none */
+uint64_t twi_scope_axes(const tw_ir *ir,
+                        uint32_t par); /* set of axes of PAR and the regions inside */
+/* All instructions of the scope in order, those of nested regions after their SERIAL. */
+void twi_scope_values(twi_arena *arena, const tw_ir *ir, uint32_t par, twi_id_list *out);
+
+/* hi - lo, 0 where that is negative; false: not a constant. */
+bool twi_axis_span(const tw_ir *ir, unsigned axis, int64_t *extent);
+/* The axis as plan text names it: its name; the second of a name in a scope is NAME.2 and so on. */
+const char *twi_axis_text(const tw_ir *ir, twi_arena *arena, unsigned axis);
+bool twi_axis_named(const tw_ir *ir, twi_arena *arena, uint32_t par, const char *name, size_t n,
+                    unsigned *axis);
+
+bool twi_is_fold(const tw_ir *ir, twi_id v);
+uint64_t twi_fold_axes(const tw_ir *ir,
+                       twi_id v); /* set of axes that it consumes; 0 for what is no fold */
+/* Does its grouping show in its bits: a float fold that is not order-free? */
+bool twi_fold_rounds(const tw_ir *ir, twi_id v);
+/* The loosest order of the kernel's float folds: TWI_ORDER_FREE, TREE or CANONICAL (also where
+ * there are none). */
+unsigned twi_ir_class(const tw_ir *ir);
+/* "T=f32 R=128 W=1024": what the IR was built for, then its dims. */
+const char *twi_ir_spec(const tw_ir *ir, twi_arena *arena);
+
+#endif

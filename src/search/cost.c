@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The analytic score: features of the walk times the target's prices. It ranks plans; it does not
+ * predict times.
+ */
+#include "search/view.h"
+
+#include <math.h>
+
+/* Work of one group in ns. An access that is not contiguous costs an instruction a lane. */
+static double group_ns(const twi_caps *caps, const twi_features *f) {
+    double ns = caps->group_ns, accesses = 0, bytes = 0;
+    for (unsigned p = 0; p < TWI_PRICES; p++)
+        ns += f->ops[p] * caps->op_ns[p];
+    for (uint32_t a = 1; a < f->arrays; a++) {
+        accesses += f->loads[a] + f->stores[a];
+        bytes += f->load_bytes[a] + f->store_bytes[a];
+    }
+    double narrow = 1 - (f->wide < 0 ? 0 : f->wide > 1 ? 1 : f->wide);
+    double lanes = f->lanes > 1 ? f->lanes : 1;
+    ns += accesses * (1 + narrow * (lanes - 1)) * caps->op_ns[TWI_PRICE_CHEAP];
+    ns += (bytes + f->near_bytes) * caps->near_byte_ns;
+    ns += f->lane_rounds * caps->lane_round_ns + f->barriers * caps->barrier_ns +
+          f->trips * caps->trip_ns;
+    return ns;
+}
+
+double twi_search_cost(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {
+    double far = 0, groups = (double)f->groups;
+    for (uint32_t a = 1; a < ir->array.n; a++) {
+        double size = (double)tw_elem_size((tw_elem)ir->array.at[a].elem);
+        for (unsigned d = 0; d < ir->array.at[a].rank; d++) {
+            int64_t n;
+            size *= twi_ix_is_const(ir, ir->array.at[a].dim[d], &n) ? (double)n : 1;
+        }
+        double moved = a < f->arrays ? (f->load_bytes[a] + f->store_bytes[a]) * groups : 0;
+        far += moved < size ? moved : size;
+    }
+    /* Code far beyond an instruction cache runs from farther away. */
+    double code = f->code > 4096 ? 1 + (f->code - 4096) / 16384.0 : 1;
+    double waves = caps->family == TWI_FAMILY_SIMT ? ceil(groups / caps->units) : groups;
+    return caps->launch_ns + far * caps->byte_ns + waves * group_ns(caps, f) * code;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The general family: any verified program. Parallel axes on the grid, all else in time; then the
+ * same with vectors along one axis, and with a register tile around a dot.
+ */
+#include "search/view.h"
+
+static int64_t lanes_for(const twi_view *v, unsigned a) {
+    const twi_axis_view *x = &v->axis[a];
+    int64_t n = x->block ? x->block : x->known ? x->extent : v->caps->lane, lanes = 1;
+    while (lanes < v->caps->lane && lanes < n && (!x->block || n % (2 * lanes) == 0))
+        lanes *= 2;
+    return lanes;
+}
+
+static bool steps_singly(const twi_view *v, unsigned a) {
+    return v->axis[a].kind == TWI_AXIS_STEP && v->axis[a].block == 1;
+}
+
+/* Lanes on axis a; on targets of implicit lanes subgroups too. */
+static void along(twi_offers *o, unsigned a, int64_t unroll, int64_t subs, bool whole) {
+    const twi_view *v = o->view;
+    twi_cut_numbers c = {.lanes = lanes_for(v, a), .unroll = unroll, .subs = subs, .whole = whole};
+    twi_map m;
+    if (((v->chain | v->canonical) >> a & 1) || steps_singly(v, a) || !twi_view_map(v, a, c, &m))
+        return;
+    for (unsigned mode = TWI_KEEP_NOTHING; mode <= TWI_KEEP_ALL; mode += TWI_KEEP_ALL) {
+        twi_plan *p = twi_view_plan(v);
+        p->frame[0].map[a] = m;
+        twi_view_keep(v, p, (twi_keep_mode)mode);
+        twi_offer(o, "general", p);
+    }
+}
+
+/* A register tile: lanes and slots along the unit axis, slots along the other axes of a dot's
+ * result. */
+static void tile(twi_offers *o, twi_id dot, int64_t rows, int64_t wide) {
+    const twi_view *v = o->view;
+    uint64_t own = twi_ins_of(v->ir, dot)->type.axes;
+    if (v->unit < 0 || !(own >> v->unit & 1))
+        return;
+    twi_plan *p = twi_view_plan(v);
+    unsigned unit = (unsigned)v->unit;
+    twi_cut_numbers along_unit = {.unroll = wide, .lanes = lanes_for(v, unit)},
+                    other = {.unroll = rows};
+    if (steps_singly(v, unit) || !twi_view_map(v, unit, along_unit, &p->frame[0].map[unit]))
+        return;
+    for (unsigned a = 1; a < v->ir->axis.n; a++) {
+        twi_map m;
+        if (a == unit || !(own >> a & 1) || v->axis[a].kind == TWI_AXIS_STEP)
+            continue;
+        if (twi_view_map(v, a, other, &m))
+            p->frame[0].map[a] = m;
+    }
+    twi_offer(o, "general", p);
+}
+
+/* Implicit lanes: results that stay with a worker spread over subgroups, lanes and slots, since
+ * private memory is not indexed. Axes by id take what is left of each level. */
+static void spread(twi_offers *o, bool lanes_first) {
+    const twi_view *v = o->view;
+    twi_plan *p = twi_view_plan(v);
+    int64_t lanes = v->caps->lane, subs = v->caps->sub;
+    for (unsigned a = 1; a < v->ir->axis.n; a++) {
+        const twi_axis_view *x = &v->axis[a];
+        if (!((v->stripes | v->folded) >> a & 1) || ((v->chain | v->canonical) >> a & 1) ||
+            steps_singly(v, a) || x->kind == TWI_AXIS_INDEX)
+            continue;
+        int64_t n = x->block ? x->block : x->extent;
+        twi_cut_numbers c = {.whole = true, .lanes = 1, .subs = 1};
+        bool fold = v->folded >> a & 1;
+        while (c.subs < subs && !fold && n % (2 * c.subs) == 0)
+            c.subs *= 2;
+        int64_t most = lanes_first ? lanes : lanes / 4;
+        while (c.lanes < most && n % (2 * c.lanes * c.subs) == 0)
+            c.lanes *= 2;
+        if (!twi_view_map(v, a, c, &p->frame[0].map[a]))
+            continue;
+        lanes /= c.lanes;
+        subs /= c.subs;
+    }
+    twi_offer(o, "general", p);
+}
+
+void twi_propose_general(twi_offers *o) {
+    const twi_view *v = o->view;
+    twi_offer(o, "general", twi_view_plan(v));
+    if (v->caps->family == TWI_FAMILY_SIMT) {
+        spread(o, true);
+        spread(o, false);
+    }
+    for (unsigned a = v->ir->axis.n; a-- > 1;)
+        if (v->axes >> a & 1) {
+            along(o, a, 1, 1, false);
+            along(o, a, 1, 1, true);
+        }
+    for (uint32_t i = 0; i < v->all.n; i++)
+        if (twi_ins_of(v->ir, v->all.at[i])->op == TWI_DOT) {
+            static const uint8_t shapes[][2] = {{4, 1}, {4, 2}, {8, 2}, {8, 1}, {1, 4}, {12, 2}};
+            for (unsigned k = 0; k < sizeof shapes / sizeof shapes[0]; k++)
+                tile(o, v->all.at[i], shapes[k][0], shapes[k][1]);
+            break;
+        }
+}

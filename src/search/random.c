@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Any legal plan: maps are drawn digit by digit (odd extents and blocks that divide nothing
+ * included), refused ones drawn again; then keeps, orders of loops, fold orders, serial digits,
+ * stages and entries are drawn one by one and kept where the plan stays legal. Falls back to what
+ * the families propose.
+ */
+#include "search/view.h"
+
+enum { TRIES = 160 };
+
+typedef struct {
+    const twi_view *v;
+    const twi_wish *wish;
+    twi_rng rng;
+    int64_t slots, lanes, subs; /* left to give out */
+    int lane_axis;              /* explicit lanes: the axis that has them; -1: none */
+    twi_plan *p;
+} draw;
+
+static int64_t below(draw *d, int64_t n) { return (int64_t)twi_rng_below(&d->rng, (uint64_t)n); }
+
+static bool chance(draw *d, unsigned one_in) { return twi_rng_below(&d->rng, one_in) == 0; }
+
+static bool legal(draw *d) {
+    twi_why why;
+    if (!twi_pins_apply(d->v, d->wish, d->p, &why) ||
+        !twi_plan_legal(d->v->ir, d->v->caps, d->p, &why))
+        return false;
+    if (!d->wish->n_pins)
+        return true;
+    twi_features f;
+    twi_tally(d->v->arena, d->v->ir, d->v->caps, d->p, &f);
+    return twi_pins_hold(d->v, d->wish, d->p, &f, &why);
+}
+
+/* ---- maps
+ * ------------------------------------------------------------------------------------------- */
+
+static int64_t some_extent(draw *d, int64_t most) {
+    static const uint8_t extents[] = {2, 2, 3, 4, 4, 5, 7, 8, 12, 16, 32};
+    int64_t e = extents[below(d, (int64_t)sizeof extents)];
+    return e > most ? 1 : e;
+}
+
+static int64_t power(draw *d, int64_t most) {
+    int64_t p = 1;
+    while (2 * p <= most && !chance(d, 3))
+        p *= 2;
+    return p;
+}
+
+/* An extent up to most that divides n where n is to be cut exactly (n > 0). */
+static int64_t fitting(draw *d, int64_t most, int64_t n) {
+    int64_t e = some_extent(d, most);
+    while (n > 0 && n % e)
+        e--;
+    return e;
+}
+
+static int64_t draw_lanes(draw *d, unsigned a, int64_t n) {
+    bool folded = d->v->folded >> a & 1;
+    int64_t e = folded || d->lane_axis >= 0 || !chance(d, 4) ? power(d, d->lanes)
+                                                             : some_extent(d, d->lanes);
+    while (n > 0 && n % e)
+        e /= 2;
+    return e > 1 ? e : 1;
+}
+
+/* Digits are drawn from the right; they are put in order at the end. */
+typedef struct {
+    twi_map m;
+    int64_t inner; /* product so far */
+    int64_t exact; /* what is left of a block that must come out; 0: an axis that may have pads */
+} row;
+
+static void put(row *r, unsigned level, int64_t extent) {
+    if (extent <= 1 || r->m.n >= TWI_MAX_DIGITS - 2)
+        return;
+    r->m.d[r->m.n++] = (twi_digit){.level = (uint8_t)level, .extent = extent};
+    r->inner *= extent;
+    if (r->exact)
+        r->exact /= extent;
+}
+
+static void put_slots(draw *d, row *r) {
+    int64_t e = fitting(d, d->slots, r->exact);
+    put(r, TWI_LV_SLOT, e);
+    d->slots /= e;
+}
+
+static void put_inner(draw *d, unsigned a, row *r, bool loops) {
+    const twi_view *v = d->v;
+    bool chain = v->chain >> a & 1, simt = v->caps->family == TWI_FAMILY_SIMT;
+    if (chain) {
+        if (chance(d, 2))
+            put_slots(d, r);
+        if (loops && chance(d, 2))
+            put(r, TWI_LV_LOOP, fitting(d, 64, r->exact));
+        return;
+    }
+    if (d->lane_axis == (int)a) {
+        int64_t e = draw_lanes(d, a, r->exact);
+        put(r, TWI_LV_LANE, e);
+    }
+    bool open = !v->axis[a].known;
+    for (int64_t k = below(d, 4); k > 0; k--) {
+        int64_t pick = below(d, 4);
+        if (pick == 0)
+            put_slots(d, r);
+        else if (pick == 1 && loops && !open)
+            put(r, TWI_LV_LOOP, fitting(d, 64, r->exact));
+        else if (pick == 2 && simt) {
+            int64_t e = draw_lanes(d, a, r->exact);
+            put(r, TWI_LV_LANE, e);
+            d->lanes /= e;
+        } else if (pick == 3 && simt && !open) {
+            int64_t e = fitting(d, d->subs, r->exact);
+            put(r, TWI_LV_SUB, e);
+            d->subs /= e;
+        }
+    }
+}
+
+/* The outermost time digit: what inner digits left over. */
+static bool put_outer(draw *d, row *r, int64_t count, bool loops) {
+    bool slot = count <= d->slots && (!loops || chance(d, 4));
+    if (!loops && !slot && count > 1)
+        return false;
+    if (slot && count > 1)
+        d->slots /= count;
+    put(r, slot ? TWI_LV_SLOT : TWI_LV_LOOP, count);
+    return true;
+}
+
+static bool draw_map(draw *d, unsigned a, twi_map *out) {
+    const twi_view *v = d->v;
+    const twi_axis_view *x = &v->axis[a];
+    if ((v->canonical >> a & 1)) {
+        int64_t lanes =
+            v->caps->family == TWI_FAMILY_SIMT || d->lane_axis == (int)a ? power(d, d->lanes) : 1;
+        int64_t subs = power(d, d->subs < 8 ? d->subs : 8);
+        d->lanes /= lanes;
+        d->subs /= subs;
+        return twi_view_canonical(v, a, chance(d, 2) ? TWI_LV_SLOT : TWI_LV_LOOP, subs, lanes, out);
+    }
+    /* Where private memory is not indexed, what stays with a worker lies in slots. */
+    bool loops = v->caps->indexable || !(v->stripes >> a & 1);
+    row r = {.inner = 1, .exact = x->block > 1 ? x->block : 0};
+    if (x->block != 1)
+        put_inner(d, a, &r, loops);
+    if (r.exact && !put_outer(d, &r, r.exact, loops))
+        return false;
+    if (x->kind == TWI_AXIS_FULL && x->known) {
+        int64_t left = twi_cdiv(x->extent, r.inner);
+        if (left > 1 && !put_outer(d, &r, left, loops))
+            return false;
+        if (!r.m.n)
+            r.m.d[r.m.n++] = (twi_digit){.level = TWI_LV_LOOP, .extent = 1};
+    } else {
+        unsigned level = x->kind == TWI_AXIS_FULL   ? TWI_LV_LOOP
+                         : x->kind == TWI_AXIS_STEP ? TWI_LV_SERIAL
+                                                    : TWI_LV_GRID;
+        int64_t count = x->known ? twi_cdiv(x->extent, r.inner) : 0;
+        r.m.d[r.m.n++] =
+            (twi_digit){.level = (uint8_t)level, .extent = x->known && count < 1 ? 1 : count};
+    }
+    out->n = r.m.n;
+    for (unsigned i = 0; i < r.m.n; i++)
+        out->d[i] = r.m.d[r.m.n - 1u - i];
+    return true;
+}
+
+static int pick_lane_axis(draw *d) {
+    const twi_view *v = d->v;
+    int found = -1;
+    uint64_t seen = 0;
+    if (v->caps->family == TWI_FAMILY_SIMT || chance(d, 6))
+        return -1;
+    for (unsigned a = 1; a < v->ir->axis.n; a++) {
+        if (!(v->axes >> a & 1) || (v->chain >> a & 1) || v->axis[a].block == 1)
+            continue;
+        if (v->canonical >> a & 1)
+            return (int)a;
+        if (twi_rng_below(&d->rng, ++seen) == 0)
+            found = (int)a;
+    }
+    return found;
+}
+
+static bool draw_maps(draw *d) {
+    const twi_view *v = d->v;
+    d->slots = d->v->caps->slots;
+    d->lanes = v->caps->lane;
+    d->subs = v->caps->sub;
+    d->lane_axis = pick_lane_axis(d);
+    for (unsigned k = 0, from = (unsigned)below(d, v->ir->axis.n); k < v->ir->axis.n; k++) {
+        unsigned a = (from + k) % v->ir->axis.n;
+        if (a && (v->axes >> a & 1) && !draw_map(d, a, &d->p->frame[0].map[a]))
+            return false;
+    }
+    twi_view_finish(v, d->p);
+    return legal(d);
+}
+
+/* ---- what is drawn one by one
+ * ------------------------------------------------------------------------- */
+
+static void draw_keeps(draw *d) {
+    for (uint32_t i = 0; i < d->v->crossings; i++) {
+        if (chance(d, 2))
+            continue;
+        twi_place *place = twi_plan_set_place(d->v->arena, d->p, d->v->crossing[i]);
+        uint8_t was = place->keep;
+        place->keep = TWI_KEEP_STRIPE;
+        if (!legal(d))
+            twi_plan_set_place(d->v->arena, d->p, d->v->crossing[i])->keep = was;
+    }
+}
+
+static void draw_order(draw *d) {
+    twi_frame *f = &d->p->frame[0];
+    for (unsigned round = 0; round < 2 && f->loops > 1; round++) {
+        unsigned i = (unsigned)below(d, f->loops), k = (unsigned)below(d, f->loops);
+        twi_axis_digit was = f->order[i];
+        f->order[i] = f->order[k];
+        f->order[k] = was;
+        if (legal(d))
+            continue;
+        f->order[k] = f->order[i];
+        f->order[i] = was;
+    }
+}
+
+static void draw_folds(draw *d) {
+    for (uint32_t i = 0; i < d->v->all.n; i++) {
+        twi_id id = d->v->all.at[i];
+        if (!twi_is_fold(d->v->ir, id) || !chance(d, 3))
+            continue;
+        twi_plan_set_place(d->v->arena, d->p, id)->fold = TWI_FOLD_WEIGHT;
+        if (!legal(d))
+            twi_plan_set_place(d->v->arena, d->p, id)->fold = TWI_FOLD_TIME;
+    }
+}
+
+/* A serial digit around the one fold of the scope: its outermost loop, cut in two or taken whole.
+ */
+static void draw_serial(draw *d) {
+    const twi_view *v = d->v;
+    if (v->folds != 1 || v->serial || !chance(d, 2))
+        return;
+    for (unsigned a = 1; a < v->ir->axis.n; a++) {
+        twi_map *m = &d->p->frame[0].map[a], was = *m;
+        if (!(v->folded >> a & 1) || v->axis[a].kind != TWI_AXIS_FULL || !v->axis[a].known ||
+            m->d[0].level != TWI_LV_LOOP)
+            continue;
+        if (m->n < TWI_MAX_DIGITS && m->d[0].extent > 2 && chance(d, 2)) {
+            memmove(&m->d[1], &m->d[0], m->n * sizeof m->d[0]);
+            m->n++;
+            m->d[1].extent = 2 + below(d, m->d[0].extent - 2);
+            m->d[0].extent = twi_cdiv(m->d[0].extent, m->d[1].extent);
+        }
+        m->d[0].level = TWI_LV_SERIAL;
+        twi_view_finish(v, d->p);
+        if (legal(d))
+            return;
+        *m = was;
+        twi_view_finish(v, d->p);
+    }
+}
+
+/* A stage with the tile's digits in any order, axis after axis or mixed. */
+static void draw_stage(draw *d, twi_id id) {
+    const twi_view *v = d->v;
+    const twi_frame *f = &d->p->frame[0];
+    uint64_t axes = twi_ins_of(v->ir, id)->type.axes;
+    twi_stage_plan s = {.value = id, .window = 1, .shared = v->caps->family == TWI_FAMILY_SIMT};
+    bool serial = false;
+    for (unsigned a = 1; a < v->ir->axis.n; a++)
+        for (unsigned i = 0; (axes >> a & 1) && i < f->map[a].n; i++) {
+            unsigned level = f->map[a].d[i].level;
+            serial = serial || level == TWI_LV_SERIAL;
+            if (level != TWI_LV_SERIAL && level != TWI_LV_GRID && s.n < TWI_MAX_LOOPS)
+                s.order[s.n++] = (twi_axis_digit){(uint8_t)a, (uint8_t)i};
+        }
+    if (!serial || !s.n || d->p->stages == TWI_MAX_STAGES)
+        return;
+    for (unsigned i = s.n; i > 1; i--) {
+        unsigned k = (unsigned)below(d, i);
+        twi_axis_digit was = s.order[i - 1];
+        s.order[i - 1] = s.order[k];
+        s.order[k] = was;
+    }
+    s.pad = chance(d, 3) ? (uint32_t)(1 + below(d, 4)) : 0;
+    /* Values load a vector from the place where the lane digit lies: it stays the fastest. */
+    for (unsigned i = 0; v->caps->family == TWI_FAMILY_CPU && i + 1u < s.n; i++)
+        if (f->map[s.order[i].axis].d[s.order[i].digit].level == TWI_LV_LANE) {
+            twi_axis_digit was = s.order[s.n - 1];
+            s.order[s.n - 1] = s.order[i];
+            s.order[i] = was;
+        }
+    d->p->stage[d->p->stages++] = s;
+    if (!legal(d))
+        d->p->stages--;
+}
+
+static void draw_stages(draw *d) {
+    for (uint32_t i = 0; i < d->v->all.n; i++)
+        if (twi_ins_of(d->v->ir, d->v->all.at[i])->op == TWI_LOAD && chance(d, 2))
+            draw_stage(d, d->v->all.at[i]);
+}
+
+static void draw_entries(draw *d) {
+    const tw_ir *ir = d->v->ir;
+    twi_entry_plan e = {.name = twi_intern_str(&ir->ctx->names, "aligned16")};
+    bool any = false;
+    if (chance(d, 2))
+        return;
+    twi_reserve(d->v->arena, &e.align, ir->array.n);
+    e.align.n = ir->array.n;
+    for (uint32_t a = 0; a < ir->array.n; a++) {
+        bool promise =
+            a && ir->array.at[a].role != TWI_TEMP && ir->array.at[a].rank && !chance(d, 3);
+        e.align.at[a] = promise ? 16 : 0;
+        any = any || promise;
+    }
+    if (any)
+        twi_push(d->v->arena, &d->p->entry, e);
+}
+
+/* Nothing drawn was legal: the families' proposals, in a drawn order. */
+static bool fall_back(draw *d, twi_why *why) {
+    twi_candidate *c;
+    uint32_t n = twi_search_list(d->v->arena, d->v->ir, d->v->caps, d->wish, d->v->scope, &c),
+             good = 0;
+    while (good < n && c[good].legal)
+        good++;
+    if (!good) {
+        *why = c[0].why;
+        return false;
+    }
+    *d->p = *c[below(d, good)].plan;
+    d->p->entry.n = 1;
+    return true;
+}
+
+static bool random_scope(draw *d, twi_why *why) {
+    bool found = false;
+    twi_plan *plain = twi_view_plan(d->v);
+    d->p = TWI_NEW(d->v->arena, twi_plan);
+    for (unsigned i = 0; i < TRIES && !found; i++) {
+        *d->p = *plain;
+        d->p->place.n = 0;
+        found = draw_maps(d);
+    }
+    if (!found && !fall_back(d, why))
+        return false;
+    draw_keeps(d);
+    draw_serial(d);
+    draw_order(d);
+    draw_folds(d);
+    draw_stages(d);
+    if (d->v->scope == 0)
+        draw_entries(d);
+    return true;
+}
+
+twi_plans *twi_search_random(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
+                             const twi_wish *wish, uint64_t seed, twi_why *why) {
+    static const twi_wish no_wish = {0};
+    twi_plans *plans = TWI_NEW(arena, twi_plans);
+    plans->ir = ir;
+    plans->n = twi_par_count(ir);
+    plans->scope = TWI_NEW_N(arena, twi_plan, plans->n);
+    for (uint32_t k = 0; k < plans->n; k++) {
+        twi_view *v = TWI_NEW(arena, twi_view);
+        draw d = {.v = v, .wish = wish ? wish : &no_wish};
+        twi_view_init(v, arena, ir, caps, k);
+        twi_rng_init(&d.rng, seed * 1000003u + k);
+        if (!random_scope(&d, why))
+            return NULL;
+        plans->scope[k] = *d.p;
+    }
+    twi_share_entries(plans);
+    return plans;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The rows family: scopes that fold along one long axis. Subgroups, lanes, unrolling, contiguous
+ * elements; rows across lanes or subgroups; streamed, whole rows; kept, recomputed.
+ */
+#include "search/view.h"
+
+/* The folded axis with most positions; -1: none. */
+static int long_axis(const twi_view *v) {
+    int best = -1;
+    for (unsigned a = 1; a < v->ir->axis.n; a++) {
+        const twi_axis_view *x = &v->axis[a];
+        if (!(v->folded >> a & 1) || x->kind != TWI_AXIS_FULL || !x->known)
+            continue;
+        if (best < 0 || x->extent > v->axis[best].extent)
+            best = (int)a;
+    }
+    return best;
+}
+
+static int64_t power_up_to(int64_t n, int64_t most) {
+    int64_t p = 1;
+    while (p < n && p < most)
+        p *= 2;
+    return p;
+}
+
+/* One plan for each way of keeping; two axes may share the numbers' work: rows beside the long
+ * axis. */
+static void offer_modes(twi_offers *o, unsigned a, const twi_map *m, unsigned row,
+                        const twi_map *row_map) {
+    const twi_view *v = o->view;
+    for (unsigned mode = TWI_KEEP_NOTHING; mode <= TWI_KEEP_ALL; mode++) {
+        if (mode && !v->crossings)
+            break;
+        twi_plan *p = twi_view_plan(v);
+        p->frame[0].map[a] = *m;
+        if (row)
+            p->frame[0].map[row] = *row_map;
+        twi_view_keep(v, p, (twi_keep_mode)mode);
+        twi_offer(o, "rows", p);
+    }
+}
+
+/* Another full axis of the same extent walks beside the long one (softmax's store, say): same map.
+ */
+static void one(twi_offers *o, unsigned a, twi_cut_numbers c) {
+    twi_map m;
+    if (twi_view_map(o->view, a, c, &m))
+        offer_modes(o, a, &m, 0, NULL);
+}
+
+static void explicit_rows(twi_offers *o, unsigned a) {
+    const twi_view *v = o->view;
+    int64_t lanes = power_up_to(v->axis[a].extent, v->caps->lane);
+    static const uint8_t unrolls[] = {4, 1, 8, 2};
+    for (unsigned i = 0; i < sizeof unrolls; i++)
+        if (i < 2 || unrolls[i] * lanes <= v->axis[a].extent)
+            one(o, a, (twi_cut_numbers){.lanes = lanes, .unroll = unrolls[i]});
+    if (v->axis[a].extent <= 16 * lanes)
+        one(o, a, (twi_cut_numbers){.lanes = lanes, .whole = true});
+}
+
+static void implicit_rows(twi_offers *o, unsigned a) {
+    const twi_view *v = o->view;
+    int64_t lanes = power_up_to(v->axis[a].extent, v->caps->lane);
+    for (int64_t subs = 1; subs <= v->caps->sub && subs <= 8; subs *= 4)
+        for (int64_t wide = 4; wide >= 1; wide /= 4) {
+            if (subs * wide > 1 && lanes * subs * wide > 2 * v->axis[a].extent)
+                continue;
+            twi_cut_numbers c = {.lanes = lanes, .subs = subs, .wide = wide};
+            one(o, a, c);
+            c.whole = true;
+            if (twi_cdiv(v->axis[a].extent, lanes * subs) <= v->caps->slots)
+                one(o, a, c);
+        }
+}
+
+/* Rows across lanes (explicit: vectors of rows) or a row a subgroup. */
+static void across(twi_offers *o, unsigned a) {
+    const twi_view *v = o->view;
+    for (unsigned r = 1; r < v->ir->axis.n; r++) {
+        const twi_axis_view *x = &v->axis[r];
+        if (!(v->axes >> r & 1) || x->kind != TWI_AXIS_INDEX || x->extent < 2)
+            continue;
+        twi_map m, row;
+        twi_view_plain(v, a, &m);
+        bool implicit = v->caps->family == TWI_FAMILY_SIMT;
+        if (twi_view_map(v, r, (twi_cut_numbers){.lanes = power_up_to(x->extent, v->caps->lane)},
+                         &row) &&
+            !(v->canonical >> a & 1))
+            offer_modes(o, a, &m, r, &row);
+        if (!implicit || v->caps->sub == 1 || (v->chain >> a & 1) || (v->canonical >> a & 1))
+            continue;
+        int64_t subs = power_up_to(x->extent, v->caps->sub < 4 ? v->caps->sub : 4);
+        int64_t lanes = power_up_to(v->axis[a].extent, v->caps->lane);
+        if (twi_view_map(v, r, (twi_cut_numbers){.subs = subs}, &row) &&
+            twi_view_map(v, a, (twi_cut_numbers){.lanes = lanes, .whole = true}, &m))
+            offer_modes(o, a, &m, r, &row);
+    }
+}
+
+static void canonical_rows(twi_offers *o, unsigned a) {
+    const twi_view *v = o->view;
+    twi_map m;
+    for (int64_t subs = 1; subs <= v->caps->sub && subs <= 8; subs *= 2)
+        for (unsigned loop = 0; loop < 2; loop++) {
+            int64_t lanes = power_up_to(v->axis[a].extent, v->caps->lane);
+            if (twi_view_canonical(v, a, loop ? TWI_LV_LOOP : TWI_LV_SLOT, subs, lanes, &m))
+                offer_modes(o, a, &m, 0, NULL);
+        }
+}
+
+void twi_propose_rows(twi_offers *o) {
+    const twi_view *v = o->view;
+    int a = long_axis(v);
+    if (a < 0)
+        return;
+    bool chain = v->chain >> a & 1, canonical = v->canonical >> a & 1;
+    if (canonical)
+        canonical_rows(o, (unsigned)a);
+    else if (!chain && v->caps->family == TWI_FAMILY_CPU)
+        explicit_rows(o, (unsigned)a);
+    else if (!chain)
+        implicit_rows(o, (unsigned)a);
+    across(o, (unsigned)a);
+}

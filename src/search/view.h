@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What families see of a scope: axes with extents and what happens on them, and how maps are made
+ * from numbers.
+ */
+#ifndef TWI_SEARCH_VIEW_H
+#define TWI_SEARCH_VIEW_H
+
+#include "base/hash.h"
+#include "plan/scope.h"
+#include "search/search.h"
+
+#define TWI_MAX_PROPOSALS 96
+
+typedef struct {
+    uint8_t kind;   /* twi_axis_kind */
+    bool known;     /* extent is a number */
+    int64_t extent; /* positions; 0 if not known */
+    int64_t block;  /* BLOCK and tiled STEP; untiled STEP: 1; else 0 */
+} twi_axis_view;
+
+typedef struct twi_view {
+    twi_arena *arena;
+    const tw_ir *ir;
+    const twi_caps *caps;
+    uint32_t scope, par;
+    uint64_t axes;      /* of the scope */
+    uint64_t folded;    /* consumed by some fold */
+    uint64_t chain;     /* consumed by a fold of fixed order: time digits alone */
+    uint64_t canonical; /* consumed by a canonical sum or product */
+    uint64_t stripes;   /* of values that live between phases in any case: fold results, carries */
+    int unit;           /* axis along which the first store (or load) is contiguous; -1: none */
+    bool serial;        /* has serial regions */
+    unsigned folds;
+    twi_axis_view axis[TWI_MAX_AXES];
+    twi_id_list all;
+    twi_id *crossing; /* that may be kept */
+    uint32_t crossings;
+} twi_view;
+
+void twi_view_init(twi_view *v, twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
+                   uint32_t scope);
+
+/* How an axis is cut, inner digits by level. The rest of the extent is a loop, slots (whole), or
+ * the grid. */
+typedef struct {
+    int64_t rows;   /* INDEX: a loop of so many right of the grid digit */
+    int64_t unroll; /* slot */
+    int64_t subs, lanes;
+    int64_t wide; /* slot right of the lane digit: contiguous (implicit lanes) */
+    bool whole;   /* the outermost time digit is a slot */
+} twi_cut_numbers;
+
+/* Map of axis a; false: these numbers do not divide its block. */
+bool twi_view_map(const twi_view *v, unsigned a, twi_cut_numbers c, twi_map *m);
+/* As a canonical sum wants it: time level of the digit of weight 256, subgroups and lanes of the
+ * 256. */
+bool twi_view_canonical(const twi_view *v, unsigned a, unsigned time, int64_t subs, int64_t lanes,
+                        twi_map *m);
+/* The least: all time in loops (or what the target and the orders force); lanes only where forced.
+ */
+void twi_view_plain(const twi_view *v, unsigned a, twi_map *m);
+
+/* A plan of one frame "f" with plain maps everywhere, entry main, the IR's class. */
+twi_plan *twi_view_plan(const twi_view *v);
+/* Strides of lane and sub digits, packed: last axis and last digit first. Then loops in an order
+ * that all folds accept: other axes first, folded ones inside, in the order of their brackets. */
+void twi_view_finish(const twi_view *v, twi_plan *p);
+void twi_view_order(const twi_view *v, twi_frame *f);
+
+typedef enum { TWI_KEEP_NOTHING, TWI_KEEP_EXPENSIVE, TWI_KEEP_ALL } twi_keep_mode;
+void twi_view_keep(const twi_view *v, twi_plan *p, twi_keep_mode mode);
+
+/* ---- families: each proposes finished plans
+ * --------------------------------------------------------- */
+typedef struct {
+    const twi_view *view;
+    uint32_t n;
+    struct {
+        const char *family;
+        twi_plan *plan;
+    } at[TWI_MAX_PROPOSALS];
+} twi_offers;
+/* Adds p (finished here) unless an equal one is there or the list is full. */
+void twi_offer(twi_offers *o, const char *family, twi_plan *p);
+void twi_propose_general(twi_offers *o);
+void twi_propose_rows(twi_offers *o);
+void twi_propose_pointwise(twi_offers *o);
+void twi_propose_all(twi_offers *o, const twi_view *v);
+
+/* Applies the pins that shape plans; false: why. Figures are checked by twi_pins_hold. */
+bool twi_pins_apply(const twi_view *v, const twi_wish *wish, twi_plan *p, twi_why *why);
+bool twi_pins_hold(const twi_view *v, const twi_wish *wish, const twi_plan *p,
+                   const twi_features *f, twi_why *why);
+
+void twi_share_entries(twi_plans *plans); /* every scope gets those of the first */
+
+int64_t twi_cdiv(int64_t x, int64_t y);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A few threads that take parts of a job. The caller takes parts too, so a pool of n has n - 1
+ * threads of its own, made when first needed. A pool in use by another thread, or one that cannot
+ * start threads, leaves the whole job to the caller. After fork the child makes threads of its own.
+ */
+#ifndef TWI_TARGET_CPU_POOL_H
+#define TWI_TARGET_CPU_POOL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { TWI_POOL_MOST = 256 };
+
+typedef void (*twi_part_fn)(void *job, int64_t part);
+typedef struct {
+    pthread_mutex_t busy, lock;
+    pthread_cond_t start, done;
+    pthread_t thread[TWI_POOL_MOST];
+    int threads; /* started */
+    int wanted;  /* of them take part in the current job */
+    int running;
+    uint64_t generation;
+    bool stop;
+    pid_t owner;
+    twi_part_fn fn;
+    void *job;
+    atomic_llong next;
+    int64_t parts;
+} twi_pool;
+
+void twi_pool_init(twi_pool *p);
+void twi_pool_fini(twi_pool *p); /* joins its threads, unless they stayed behind a fork */
+/* fn(job, k) for k in 0 .. parts-1, each once, by at most `threads` threads, the caller included.
+ */
+void twi_pool_run(twi_pool *p, int threads, int64_t parts, twi_part_fn fn, void *job);
+
+#endif

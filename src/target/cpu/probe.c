@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What this machine has: instruction sets from the kernel's own list (/proc/cpuinfo), and the
+ * compiler by starting it.
+ */
+#include "base/fs.h"
+#include "target/codes.h"
+#include "target/cpu/cpu.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/* Best first. The flags of a row are those that gcc's and clang's -march level of the same meaning
+ * needs. */
+static const struct {
+    const char *isa, *caps, *flags[12];
+} levels[] = {
+    {"avx512",
+     "cpu-avx512",
+     {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx2", "fma", "f16c", "bmi1",
+      "bmi2", "movbe"}},
+    {"avx2", "cpu-avx2", {"avx2", "fma", "f16c", "bmi1", "bmi2", "movbe", "abm"}},
+    {"neon", "cpu-baseline", {"asimd"}},
+    {"baseline", "cpu-baseline", {NULL}},
+};
+enum { LEVELS = sizeof levels / sizeof *levels };
+
+/* Is `word` one of the words of the line that starts with "flags" or "Features"? */
+static bool has_flag(const char *text, const char *word) {
+    const char *line = strstr(text, "flags");
+    if (!line)
+        line = strstr(text, "Features");
+    if (!line)
+        return false;
+    const char *end = line + strcspn(line, "\n");
+    const size_t n = strlen(word);
+    for (const char *at = line; at < end;) {
+        at += strspn(at, " \t:");
+        const size_t length = strcspn(at, " \t:\n");
+        if (length == n && memcmp(at, word, n) == 0)
+            return true;
+        at += length;
+        if (*at == '\n' || *at == 0)
+            break;
+    }
+    return false;
+}
+
+static bool has_level(const char *text, unsigned level) {
+    for (unsigned k = 0; k < 12 && levels[level].flags[k]; k++)
+        if (!has_flag(text, levels[level].flags[k]))
+            return false;
+    return true;
+}
+
+bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps) {
+    char *text;
+    size_t n;
+    unsigned level = LEVELS - 1;
+    if (twi_read_file(&ctx->arena, "/proc/cpuinfo", &text, &n) != 0)
+        text = twi_strdup(&ctx->arena, "");
+    for (unsigned i = LEVELS; i-- > 0;)
+        if (has_level(text, i) && (!isa || strcmp(isa, levels[i].isa) == 0))
+            level = i;
+    if (isa && strcmp(isa, levels[level].isa) != 0) {
+        twi_error(&ctx->diags, TWI_E_BAD_ISA, (twi_loc){0, 0}, NULL,
+                  "this machine has no instruction set '%s'", isa);
+        return false;
+    }
+    if (!twi_caps_named(ctx, levels[level].caps, caps))
+        return false;
+    caps->isa = twi_intern_str(&ctx->names, levels[level].isa);
+    const long units = sysconf(_SC_NPROCESSORS_ONLN);
+    caps->units = units > 0 ? (uint32_t)units : 1;
+    return true;
+}
+
+/* The first line that `compiler --version` prints; false: it cannot be started, or hangs. */
+static bool ask_version(twi_cpu *cpu, const char *compiler, twi_tool_result *r) {
+    const char *const argv[] = {compiler, "--version", NULL};
+    twi_tool_run(argv, cpu->limit_ms, r);
+    r->log[strcspn(r->log, "\n")] = 0;
+    return r->error == 0 && !r->timed_out;
+}
+
+bool twi_cpu_find_compiler(twi_cpu *cpu) {
+    static const char *const usual[] = {"cc", "gcc", "clang"};
+    tw_context *ctx = cpu->base.ctx;
+    const char *one[] = {cpu->compiler};
+    const char *const *names = cpu->given ? one : usual;
+    twi_tool_result r = {0};
+    if (cpu->compiler && *cpu->base.version)
+        return true;
+    for (unsigned i = 0; i < (cpu->given ? 1u : 3u); i++) {
+        const bool answers = ask_version(cpu, names[i], &r);
+        if (!answers && r.timed_out) {
+            twi_error(&ctx->diags, TWI_E_HANGS, (twi_loc){0, 0}, NULL,
+                      "%s --version did not end within %lld ms", names[i],
+                      (long long)cpu->limit_ms);
+            return false;
+        }
+        if (answers) {
+            cpu->compiler = names[i];
+            cpu->base.version = r.n ? twi_strdup(&ctx->arena, r.log) : "unknown";
+            cpu->clang = strstr(r.log, "clang") != NULL;
+            return true;
+        }
+    }
+    if (cpu->given)
+        twi_error(&ctx->diags, TWI_E_BAD_COMPILER, (twi_loc){0, 0},
+                  "TILEWRIGHT_CC names the program itself, without options",
+                  "the compiler %s cannot be started: %s", cpu->compiler, strerror(r.error));
+    else
+        twi_error(&ctx->diags, TWI_E_NO_COMPILER, (twi_loc){0, 0},
+                  "install gcc or clang, or let TILEWRIGHT_CC name one",
+                  "no C compiler: cc, gcc and clang are not in PATH");
+    return false;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Running the host's compiler: no shell, a process group of its own, a time limit, its output kept.
+ */
+#ifndef TWI_TARGET_CPU_TOOL_H
+#define TWI_TARGET_CPU_TOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    int error;      /* errno: it could not be started */
+    bool timed_out; /* it and its group were killed */
+    bool known;     /* status holds (a host that ignores SIGCHLD loses it) */
+    int status;     /* exit status; 128 + signal */
+    size_t n;
+    char log[6000]; /* stdout and stderr, cut, NUL-terminated */
+} twi_tool_result;
+
+/* argv[0] is searched in PATH unless it has a slash. */
+void twi_tool_run(const char *const *argv, int64_t limit_ms, twi_tool_result *result);
+
+#endif

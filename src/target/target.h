@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A target: where loop IR goes to be run. The same interface for compiled code (cpu), the
+ * interpreter (interp) and the double for tests (null). A target belongs to a context and is closed
+ * before it; its modules are released before it. Opening, building and closing: one thread at a
+ * time. Launching: any number of threads at once.
+ */
+#ifndef TWI_TARGET_TARGET_H
+#define TWI_TARGET_TARGET_H
+
+#include "caps/caps.h"
+#include "loop/loop.h"
+
+#define TWI_ERROR_TEXT 240
+
+typedef struct twi_target twi_target;
+typedef struct twi_module twi_module;
+
+/* Arguments of a launch, by tile IR ids. Pointers go to element 0; strides count elements. */
+typedef struct {
+    void *const *array;
+    const uint64_t *scalar; /* bits of each scalar's type in the low bytes */
+    const int64_t *stride;  /* [array * TWI_MAX_RANK + dim] */
+    const int64_t *shape;   /* likewise */
+    const int64_t *trip;    /* of the recipe's loops around the launch, outermost first */
+    int threads;            /* at most; 0: as many as the target has units */
+} twi_launch;
+
+typedef struct {
+    const char *name;
+    /* Builds n modules at once; *out[k] is NULL for each that failed (diagnostics say why). The
+     * loops stay the caller's and must outlive the modules. Returns the first failure's status. */
+    tw_status (*build)(twi_target *t, const twi_loop *const *loop, unsigned n, twi_module **out);
+    /* The text that build compiles; NULL: a target without one. */
+    void (*source)(twi_target *t, const twi_loop *loop, twi_sb *out);
+    /* Groups 0 .. grid-1 of one function. NULL: the target runs whole entries itself: */
+    tw_status (*launch)(twi_module *m, uint32_t func, int64_t grid, const twi_launch *args,
+                        char error[TWI_ERROR_TEXT]);
+    tw_status (*run)(twi_module *m, uint32_t entry, const twi_launch *args,
+                     char error[TWI_ERROR_TEXT]);
+    void (*release)(twi_module *m);
+    void (*close)(twi_target *t);
+} twi_target_ops;
+
+struct twi_target {
+    const twi_target_ops *ops;
+    tw_context *ctx;
+    twi_caps caps;
+    const char *version; /* compiler or driver, for fingerprints; "" if there is none */
+};
+
+struct twi_module {
+    twi_target *target;
+    const twi_loop *loop;
+};
+
+/* cpu: caps NULL: of this machine. limit_ms: a compiler's time, 0: 60 s. NULL: diagnostics. */
+typedef struct {
+    const twi_caps *caps;
+    const char *compiler; /* NULL: TILEWRIGHT_CC, else the first of cc, gcc, clang that is found */
+    int64_t limit_ms;
+} twi_cpu_options;
+twi_target *twi_cpu_open(tw_context *ctx, const twi_cpu_options *options);
+/* This machine: isa is "avx512", "avx2", "baseline", "neon"; NULL: the best. False: diagnostics. No
+ * compiler needed. */
+bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps);
+
+twi_target *twi_interp_open(tw_context *ctx, const twi_caps *caps);
+
+/* For tests of what stands above: builds nothing, records launches, fails on demand. */
+typedef struct {
+    unsigned builds, launches, releases;
+    uint32_t func[64];
+    int64_t grid[64], trip[64];
+    tw_status fail; /* of build and launch */
+} twi_null_log;
+twi_target *twi_null_open(tw_context *ctx, twi_null_log *log);
+
+#endif

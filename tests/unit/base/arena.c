@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Arenas and vectors: zeroed, aligned, apart from each other; marks give back exactly what came
+ * later.
+ */
+#include "test.h"
+
+#include "base/vec.h"
+
+static void pieces_are_zero_aligned_and_apart(void **state) {
+    (void)state;
+    fixture f;
+    fixture_open(&f);
+    enum { N = 400 };
+    unsigned char *piece[N];
+    size_t size[N];
+    for (size_t i = 0; i < N; i++) {
+        size[i] = i * i % 977; /* 0 among them */
+        piece[i] = twi_alloc(&f.arena, size[i]);
+        assert_int_equal((uintptr_t)piece[i] % 16, 0);
+        for (size_t j = 0; j < size[i]; j++)
+            assert_int_equal(piece[i][j], 0);
+        if (size[i])
+            memset(piece[i], (int)(i % 250) + 1, size[i]);
+    }
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < size[i]; j++)
+            assert_int_equal(piece[i][j], i % 250 + 1);
+    fixture_close(&f);
+}
+
+static void empty_pieces_have_addresses(void **state) {
+    (void)state;
+    fixture f;
+    fixture_open(&f);
+    assert_ptr_not_equal(twi_alloc(&f.arena, 0), twi_alloc(&f.arena, 0));
+    fixture_close(&f);
+}
+
+static void reset_reuses_and_zeroes(void **state) {
+    (void)state;
+    fixture f;
+    fixture_open(&f);
+    char *kept = twi_strdup(&f.arena, "kept");
+    twi_mark mark = twi_arena_mark(&f.arena);
+    char *first = twi_alloc(&f.arena, 100);
+    memset(first, 'x', 100);
+    uint64_t before = f.mem.bytes;
+    for (int i = 0; i < 100; i++)
+        (void)twi_alloc(&f.arena, 10000);
+    assert_true(f.mem.bytes >= before + 1000000 - 4096);
+    twi_arena_reset(&f.arena, mark);
+    assert_int_equal(f.mem.bytes, before);
+    char *again = twi_alloc(&f.arena, 100);
+    assert_ptr_equal(first, again);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(again[i], 0);
+    assert_string_equal(kept, "kept");
+    fixture_close(&f);
+}
+
+static void reset_to_nothing(void **state) {
+    (void)state;
+    fixture f;
+    fixture_open(&f);
+    twi_mark mark = twi_arena_mark(&f.arena);
+    (void)twi_alloc(&f.arena, 5000);
+    (void)twi_alloc(&f.arena, 50000);
+    twi_arena_reset(&f.arena, mark);
+    assert_int_equal(f.mem.bytes, 0);
+    fixture_close(&f);
+}
+
+static void sizes_that_overflow_are_no_memory(void **state) {
+    (void)state;
+    fixture f;
+    fixture_open(&f);
+    volatile int jumps = 0;
+    for (volatile int which = 0; which < 3; which++) {
+        jmp_buf spot, *saved;
+        if (TWI_GUARD(&f.mem, spot, saved)) {
+            jumps++;
+        } else if (which == 0) {
+            (void)twi_alloc_n(&f.arena, SIZE_MAX / 2 + 2, 2);
+        } else if (which == 1) {
+            (void)twi_alloc(&f.arena, SIZE_MAX);
+        } else {
+            (void)twi_strndup(&f.arena, "", SIZE_MAX);
+        }
+        TWI_UNGUARD(&f.mem, saved);
+    }
+    assert_int_equal(jumps, 3);
+    assert_null(f.mem.on_oom);
+    fixture_close(&f);
+}
+
+static void guards_nest(void **state) {
+    (void)state;
+    twi_mem mem;
+    twi_mem_init(&mem);
+    volatile int inner = 0, outer = 0;
+    jmp_buf a, b, *old_a, *old_b;
+    if (TWI_GUARD(&mem, a, old_a)) {
+        outer++;
+    } else {
+        if (TWI_GUARD(&mem, b, old_b)) {
+            inner++;
+            TWI_UNGUARD(&mem, old_b);
+            assert_ptr_equal(mem.on_oom, &a);
+        } else {
+            twi_mem_fail(&mem);
+        }
+        twi_mem_fail(&mem);
+    }
+    TWI_UNGUARD(&mem, old_a);
+    assert_int_equal(inner, 1);
+    assert_int_equal(outer, 1);
+    assert_null(mem.on_oom);
+}
+
+static void copies(void **state) {
+    (void)state;
+    fixture f;
+    fixture_open(&f);
+    assert_string_equal(twi_strndup(&f.arena, "abcdef", 3), "abc");
+    assert_string_equal(twi_strdup(&f.arena, ""), "");
+    assert_memory_equal(twi_copy(&f.arena, "a\0b", 3), "a\0b", 3);
+    assert_non_null(twi_copy(&f.arena, NULL, 0));
+    fixture_close(&f);
+}
+
+static void vectors_keep_their_values(void **state) {
+    (void)state;
+    fixture f;
+    fixture_open(&f);
+    TWI_VEC(uint64_t) v = {0};
+    for (uint64_t i = 0; i < 10000; i++)
+        twi_push(&f.arena, &v, i * i);
+    assert_int_equal(v.n, 10000);
+    assert_true(v.cap >= v.n);
+    for (uint64_t i = 0; i < v.n; i++)
+        assert_int_equal(v.at[i], i * i);
+    twi_reserve(&f.arena, &v, 50000);
+    assert_true(v.cap >= 50000);
+    assert_int_equal(v.at[9999], 9999 * 9999);
+    uint64_t *at = v.at;
+    twi_reserve(&f.arena, &v, 50000); /* nothing to do */
+    assert_ptr_equal(at, v.at);
+    fixture_close(&f);
+}
+
+static void vectors_refuse_2_to_31(void **state) {
+    (void)state;
+    fixture f;
+    fixture_open(&f);
+    volatile bool jumped = false;
+    jmp_buf spot, *saved;
+    TWI_VEC(char) v = {0};
+    if (TWI_GUARD(&f.mem, spot, saved))
+        jumped = true;
+    else
+        twi_reserve(&f.arena, &v, UINT32_C(1) << 31);
+    TWI_UNGUARD(&f.mem, saved);
+    assert_true(jumped);
+    fixture_close(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_are_zero_aligned_and_apart),
+        cmocka_unit_test(empty_pieces_have_addresses),
+        cmocka_unit_test(reset_reuses_and_zeroes),
+        cmocka_unit_test(reset_to_nothing),
+        cmocka_unit_test(sizes_that_overflow_are_no_memory),
+        cmocka_unit_test(guards_nest),
+        cmocka_unit_test(copies),
+        cmocka_unit_test(vectors_keep_their_values),
+        cmocka_unit_test(vectors_refuse_2_to_31),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The interpreter on kernels written by hand: a SIMT reduction through shared memory, explicit lanes
+ * with count masks, what the trace reports, depths.
+ */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Row sums of X[3,100] by 2 subgroups of 4 lanes; the lane's elements are a chain of 13. */
+static const char simt[] =
+    "loop row_sum target simt4\n"
+    "argument 1 X in f32[3, 100]\n"
+    "argument 2 Y out f32[3]\n"
+    "entry main {\n"
+    "  launch row_sum_main grid 3\n"
+    "}\n"
+    "func row_sum_main entry 0 scope 0 implicit lanes 4 subs 2 {\n"
+    "  array X = 1 f32[3, 100] stride [100, 1]\n"
+    "  array Y = 2 f32[3] stride [1]\n"
+    "  private s f32[1] stride [1]\n"
+    "  shared red f32[2] stride [1]\n"
+    "  %1 = id grid\n"
+    "  %2 = id sub\n"
+    "  %3 = id lane\n"
+    "  %4 = mul %2, 4\n"
+    "  %5 = add %4, %3\n"
+    "  %6 = const -0 identity : f32\n"
+    "  store s[0] = %6\n"
+    "  for %a7 in 0 .. 13 {\n"
+    "    %8 = mul %a7, 8\n"
+    "    %9 = add %8, %5\n"
+    "    %10 = lt %9, 100 : bool\n"
+    "    %x11 = load X[%1, %9] where %10 else %6 : f32\n"
+    "    %12 = load s[0] : f32\n"
+    "    %13 = select %10, %x11, %6 : f32\n"
+    "    %14 = add %12, %13 fold 7 : f32\n"
+    "    store s[0] = %14\n"
+    "  }\n"
+    "  %15 = load s[0] : f32\n"
+    "  %16 = lane_fold add %15 stride 1 extent 4 fold 7 : f32\n"
+    "  %17 = eq %3, 0 : bool\n"
+    "  if %17 {\n"
+    "    store red[%2] = %16\n"
+    "  }\n"
+    "  barrier group\n"
+    "  %18 = load red[0] : f32\n"
+    "  %19 = load red[1] : f32\n"
+    "  %20 = add %18, %19 fold 7 : f32\n"
+    "  %21 = eq %5, 0 : bool\n"
+    "  if %21 {\n"
+    "    store Y[%1] = %20\n"
+    "  }\n"
+    "}\n";
+
+/* The text with one occurrence of `from` replaced. */
+static const char *edited(bench *b, const char *text, const char *from, const char *to) {
+    const char *at = strstr(text, from);
+    assert_non_null(at);
+    twi_sb out;
+    twi_sb_init(&out, &b->ctx->arena);
+    twi_sb_add(&out, text, (size_t)(at - text));
+    twi_sb_str(&out, to);
+    twi_sb_str(&out, at + strlen(from));
+    return twi_sb_text(&out);
+}
+
+static void fill(float *x, size_t n) {
+    for (size_t k = 0; k < n; k++)
+        x[k] = (float)((int)(k * 37 % 101) - 50);
+}
+
+static twi_interp_result run_simt(bench *b, const char *text, float *y) {
+    static float x[300];
+    fill(x, 300);
+    void *data[] = {x, y};
+    return run_loop(b, read_loop(b, text), data, NULL);
+}
+
+static void simt_sum(void **state) {
+    bench *b = *state;
+    float x[300], y[3] = {0};
+    twi_interp_result r = run_simt(b, simt, y);
+    clean(&r);
+    fill(x, 300);
+    for (int i = 0; i < 3; i++) {
+        float sum = 0; /* integers: exact in any order */
+        for (int k = 0; k < 100; k++)
+            sum += x[i * 100 + k];
+        assert_true(y[i] == sum);
+    }
+    /* 13 elements in a chain, 2 rounds, 2 partials in a chain */
+    assert_int_equal(r.folds, 8);
+    assert_int_equal(r.depth[7], 12 + 2 + 1);
+    assert_int_equal(r.counts.barriers, 3);
+    assert_int_equal(r.counts.loads[1], 300);
+    assert_int_equal(r.counts.stores[2], 3);
+    assert_int_equal(r.counts.lane_rounds, 3 * 2 * 2);
+}
+
+static void faults(void **state) {
+    bench *b = *state;
+    static const struct {
+        const char *from, *to;
+        twi_fault_kind kind;
+        const char *names;
+    } list[] = {
+        {"  barrier group\n", "", TWI_FAULT_RACE, "red[0]"},
+        {"%18 = load red[0]", "%18 = load red[%2]", TWI_FAULT_NONE, ""},
+        {"  store s[0] = %6\n", "", TWI_FAULT_UNWRITTEN, "s[0]"},
+        {" where %10 else %6", "", TWI_FAULT_OUTSIDE, "X"},
+        {"  if %21 {\n    store Y", "  if %17 {\n    store Y", TWI_FAULT_TWICE, "Y[0]"},
+        {"store Y[%1]", "store Y[0]", TWI_FAULT_TWICE, "Y[0]"},
+        {"%21 = eq %5, 0", "%21 = eq %1, 0", TWI_FAULT_TWICE, "Y[0]"},
+        {"%21 = eq %5, 0", "%21 = eq %1, 9", TWI_FAULT_MISSING, "Y[0]"},
+        {"  barrier group\n", "  if %17 {\n    barrier group\n  }\n", TWI_FAULT_DIVERGED, "2 of 8"},
+        {"  store Y[%1] = %20", "  store Y[3] = %20", TWI_FAULT_OUTSIDE, "Y"},
+        {"grid 3", "grid 2", TWI_FAULT_MISSING, "Y[2]"},
+        {"  if %17 {\n    store red[%2] = %16\n  }", "  store red[%2] = %16", TWI_FAULT_RACE, "red"},
+        {"  if %17 {\n", "  if %17 {\n    %40 = lane_xor %15 mask 1 : f32\n", TWI_FAULT_DIVERGED, "1 of 4"},
+    };
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+        float y[4] = {0};
+        twi_interp_result r = run_simt(b, edited(b, simt, list[k].from, list[k].to), y);
+        if (r.fault.kind != list[k].kind || !strstr(r.fault.text, list[k].names))
+            fail_msg("case %zu: fault %d, %s", k, (int)r.fault.kind, r.fault.text);
+    }
+}
+
+/* Two sums through one shared array: the barrier between reading and writing again. */
+static void second_barrier(void **state) {
+    bench *b = *state;
+    const char *twice =
+        edited(b, simt, "  %21 = eq %5, 0 : bool\n",
+               "  barrier group\n  if %17 {\n    store red[%2] = %20\n  }\n  barrier group\n"
+               "  %30 = load red[0] : f32\n  %31 = load red[1] : f32\n  %21 = eq %5, 0 : bool\n");
+    float y[3];
+    twi_interp_result r = run_simt(b, twice, y);
+    clean(&r);
+    assert_int_equal(r.counts.barriers, 9);
+    const char *first = strstr(twice, "  barrier group\n"), *second = strstr(first + 1, "  barrier group\n");
+    char *cut = twi_strdup(&b->ctx->arena, twice);
+    memset(cut + (second - twice), ' ', strlen("  barrier group"));
+    r = run_simt(b, cut, y);
+    assert_int_equal(r.fault.kind, TWI_FAULT_RACE);
+    assert_non_null(strstr(r.fault.text, "read by worker"));
+    cut = twi_strdup(&b->ctx->arena, twice);
+    const char *third = strstr(second + 1, "  barrier group\n");
+    memset(cut + (third - twice), ' ', strlen("  barrier group"));
+    r = run_simt(b, cut, y);
+    assert_int_equal(r.fault.kind, TWI_FAULT_RACE);
+    assert_non_null(strstr(r.fault.text, "written by worker"));
+}
+
+/* A subgroup barrier orders the lanes of a subgroup, not two subgroups. */
+static void subgroup_barrier(void **state) {
+    bench *b = *state;
+    static const char text[] =
+        "loop k target simt4\n"
+        "argument 1 Y out i64[8]\n"
+        "entry main {\n launch f grid 1\n}\n"
+        "func f entry 0 scope 0 implicit lanes 4 subs 2 {\n"
+        "  array Y = 1 i64[8] stride [1]\n"
+        "  shared t i64[2, 4] stride [5, 1]\n"
+        "  %1 = id sub\n  %2 = id lane\n"
+        "  %3 = mul %1, 4\n  %4 = add %3, %2\n"
+        "  store t[%1, %2] = %4\n"
+        "  barrier subgroup\n"
+        "  %5 = sub 3, %2\n"
+        "  %6 = load t[%1, %5]\n"
+        "  store Y[%4] = %6\n"
+        "}\n";
+    int64_t y[8];
+    void *data[] = {y};
+    twi_interp_result r = run_loop(b, read_loop(b, text), data, NULL);
+    clean(&r);
+    for (int k = 0; k < 8; k++)
+        assert_int_equal(y[k], k / 4 * 4 + 3 - k % 4);
+    r = run_loop(b, read_loop(b, edited(b, text, "load t[%1, %5]", "load t[0, %5]")), data, NULL);
+    assert_int_equal(r.fault.kind, TWI_FAULT_RACE);
+    r = run_loop(b, read_loop(b, edited(b, text, "barrier subgroup", "")), data, NULL);
+    assert_int_equal(r.fault.kind, TWI_FAULT_RACE);
+}
+
+/* Vectors of 8 with a count mask at the end; a strided and a gathered access. */
+static void explicit_lanes(void **state) {
+    bench *b = *state;
+    static const char text[] =
+        "loop k target cpu\n"
+        "argument 1 X in f32[21]\nargument 2 Y out f32[21]\nargument 3 Z out f32[8, 2]\n"
+        "argument 4 W out f32[8]\n"
+        "scalar 1 eps f32\n"
+        "entry main {\n launch f grid 1\n}\n"
+        "func f entry 0 scope 0 explicit lanes 8 subs 1 {\n"
+        "  array X = 1 f32[21] stride [1]\n"
+        "  array Y = 2 f32[21] stride [1]\n"
+        "  array Z = 3 f32[8, 2] stride [2, 1]\n"
+        "  array W = 4 f32[8] stride [1]\n"
+        "  private keep f32x8[3] stride [1]\n"
+        "  %1 = scalar eps : f32\n"
+        "  %2 = splat %1 : f32x8\n"
+        "  for %a3 in 0 .. 3 {\n"
+        "    %4 = mul %a3, 8\n"
+        "    %5 = sub 21, %4\n"
+        "    %6 = load X[%4] first %5 : f32x8\n"
+        "    %7 = add %6, %2 : f32x8\n"
+        "    store keep[%a3] = %7\n"
+        "    store Y[%4] = %7 first %5\n"
+        "  }\n"
+        "  %8 = load keep[2] : f32x8\n"
+        "  store Z[0, 1] = %8 dim 0\n"
+        "  %9 = load keep[0] : f32x8\n"
+        "  store Z[0, 0] = %9 dim 0\n"
+        "  %10 = iota : i64x8\n"
+        "  %11 = mul %10, %10 : i64x8\n"
+        "  %12 = const 20 : i64x8\n"
+        "  %13 = min %11, %12 : i64x8\n"
+        "  %14 = load X[%13] : f32x8\n"
+        "  store W[0] = %14\n"
+        "}\n";
+    float x[21], y[21], z[8][2], w[8];
+    for (int k = 0; k < 21; k++)
+        x[k] = (float)k;
+    void *data[] = {x, y, z, w};
+    float eps = 0.5f;
+    uint32_t bits;
+    memcpy(&bits, &eps, sizeof bits);
+    uint64_t scalars[] = {0, bits};
+    twi_loop *loop = read_loop(b, text);
+    twi_interp_result r = run_loop(b, loop, data, scalars);
+    clean(&r);
+    for (int k = 0; k < 21; k++)
+        assert_true(y[k] == x[k] + 0.5f);
+    for (int k = 0; k < 8; k++) {
+        assert_true(z[k][0] == x[k] + 0.5f);
+        assert_true(z[k][1] == (16 + k < 21 ? x[16 + k] : 0) + 0.5f);
+        assert_true(w[k] == x[k * k < 20 ? k * k : 20]);
+    }
+    assert_int_equal(r.counts.loads[1], 21 + 8);
+    r = run_loop(b, read_loop(b, edited(b, text, "store Y[%4] = %7 first %5", "store Y[%4] = %7")),
+                 data, scalars);
+    assert_int_equal(r.fault.kind, TWI_FAULT_OUTSIDE);
+}
+
+/* Fills, loops around launches, loops whose bounds differ from worker to worker. */
+static void recipes(void **state) {
+    bench *b = *state;
+    static const char text[] =
+        "loop k target simt4\n"
+        "argument 1 Y out i32[4] = 7\nargument 2 T inout i64[4]\n"
+        "entry main {\n fill Y\n for 2 .. 5 {\n launch f grid 1\n }\n launch g grid 1\n}\n"
+        "func f entry 0 scope 0 implicit lanes 4 subs 1 {\n"
+        "  array Y = 1 i32[4] stride [1]\n  array T = 2 i64[4] stride [1]\n"
+        "  private n i64[1] stride [1]\n"
+        "  %1 = id lane\n  %2 = trip 0\n"
+        "  store n[0] = 0\n"
+        "  for %3 in 0 .. %1 {\n %4 = load n[0]\n %5 = add %4, %2\n store n[0] = %5\n }\n"
+        "  %6 = load n[0]\n  %7 = load T[%1]\n  %8 = add %6, %7\n  store T[%1] = %8\n"
+        "}\n"
+        "func g entry 0 scope 1 implicit lanes 4 subs 1 {\n"
+        "  array Y = 1 i32[4] stride [1]\n  array T = 2 i64[4] stride [1]\n"
+        "  %1 = id lane\n  %2 = gt %1, 1 : bool\n"
+        "  if %2 {\n %3 = load T[%1]\n %4 = cast %3 : i32\n store Y[%1] = %4\n }\n"
+        "}\n";
+    int32_t y[4] = {0};
+    int64_t t[4] = {1, 1, 1, 1};
+    void *data[] = {y, t};
+    twi_interp_result r = run_loop(b, read_loop(b, text), data, NULL);
+    clean(&r);
+    for (int k = 0; k < 4; k++) {
+        assert_int_equal(t[k], 1 + k * (2 + 3 + 4));
+        assert_int_equal(y[k], k > 1 ? 1 + k * 9 : 7);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(simt_sum, setup, teardown),
+        cmocka_unit_test_setup_teardown(faults, setup, teardown),
+        cmocka_unit_test_setup_teardown(second_barrier, setup, teardown),
+        cmocka_unit_test_setup_teardown(subgroup_barrier, setup, teardown),
+        cmocka_unit_test_setup_teardown(explicit_lanes, setup, teardown),
+        cmocka_unit_test_setup_teardown(recipes, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Each rule broken once: the exact reason. Hand-written plans that are right are accepted.
+ */
+#include "plan/rules.h"
+#include "kernels.h"
+
+enum { ROW_SUM, ROW_LEFT, ROW_CANON, SOFTMAX, GEMM, GEMM_LEFT, ATTENTION, SQUARE, KERNELS };
+
+typedef struct {
+    tw_context *ctx;
+    tw_ir *ir[KERNELS];
+    const char *name[KERNELS];
+} world;
+
+static int setup(void **state) {
+    static world w;
+    tw_context *ctx = w.ctx = tw_context_create(NULL);
+    if (!ctx)
+        return -1;
+    w.ir[ROW_SUM] = row_sum_of(ctx, 128, 1000, TW_ORDER_FREE);
+    w.ir[ROW_LEFT] = row_sum_of(ctx, 128, 1000, TW_ORDER_LEFT);
+    w.ir[ROW_CANON] = row_sum_of(ctx, 128, 5000, TW_ORDER_CANONICAL);
+    w.ir[SOFTMAX] = softmax_of(ctx, 128, 1000, TW_ORDER_FREE);
+    w.ir[GEMM] = gemm_of(ctx, 256, 256, 256, TW_ORDER_FREE);
+    w.ir[GEMM_LEFT] = gemm_of(ctx, 256, 256, 256, TW_ORDER_LEFT);
+    w.ir[ATTENTION] = attention_of(ctx, 64, 96, 32);
+    w.ir[SQUARE] = square_of(ctx, 16, 30);
+    *state = &w;
+    return 0;
+}
+
+static int teardown(void **state) {
+    tw_context_destroy(((world *)*state)->ctx);
+    return 0;
+}
+
+static const char *const kernel_names[KERNELS] = {"row_sum", "row_sum", "row_sum",   "softmax",
+                                                  "gemm",    "gemm",    "attention", "square"};
+
+/* The reason, "" if none, for the lines under a header of the kernel's class. */
+static const char *reason(world *w, unsigned kernel, const char *target, const char *lines,
+                          twi_why *why) {
+    bool fixed =
+        kernel == ROW_LEFT || kernel == ROW_CANON || kernel == GEMM_LEFT || kernel == SQUARE;
+    const char *text = twi_format(&w->ctx->arena, "plan %s/0 class=%s\n%s\n", kernel_names[kernel],
+                                  fixed ? "canonical" : "free", lines);
+    twi_plans plans;
+    twi_caps caps;
+    const char **derived;
+    assert_true(twi_caps_named(w->ctx, target, &caps));
+    if (!twi_plan_parse(w->ctx, &w->ctx->arena, w->ir[kernel], "t.plan", text, strlen(text), &plans,
+                        &derived))
+        fail_msg("%s", tw_diag_text(w->ctx, false));
+    bool good = twi_plan_rules(w->ir[kernel], &caps, &plans.scope[0], why);
+    assert_true(good == !why->text[0]);
+    return why->text;
+}
+
+typedef struct {
+    uint8_t kernel;
+    const char *target, *lines, *why;
+} expectation;
+
+static void check(void **state, const expectation *e, unsigned n) {
+    for (unsigned i = 0; i < n; i++) {
+        twi_why why;
+        const char *got = reason(*state, e[i].kernel, e[i].target, e[i].lines, &why);
+        if (strcmp(got, e[i].why) != 0)
+            fail_msg("%s\n  got:    %s\n  wanted: %s", e[i].lines, got, e[i].why);
+    }
+}
+
+static void accepted(void **state) {
+    static const expectation e[] = {
+        {ROW_SUM, "cpu-avx512", "frame f: r = grid 128 ; w = loop 16, slot 4, lane 16", ""},
+        {ROW_SUM, "cpu-avx512", "frame f: r = grid 8, lane 16 ; w = loop 1000", ""},
+        {ROW_SUM, "cpu-baseline", "frame f: r = grid 43, loop 3 ; w = loop 84, slot 12", ""},
+        {ROW_SUM, "simt32", "frame f: r = grid 128 ; w = loop 2, sub 4, lane 32, slot 4", ""},
+        {ROW_SUM, "simt32", "frame f: r = grid 32, sub 4 ; w = slot 32, lane 32", ""},
+        {ROW_SUM, "simt4", "frame f: r = grid 64, lane 2@2 ; w = loop 167, sub 3, lane 2", ""},
+        {ROW_LEFT, "cpu-avx2", "frame f: r = grid 16, lane 8 ; w = loop 250, slot 4", ""},
+        {ROW_CANON, "cpu-avx2", "frame f: r = grid 128 ; w = loop 3, loop 8, slot 32, lane 8", ""},
+        {ROW_CANON, "simt32", "frame f: r = grid 128 ; w = loop 3, slot 8, slot 2, sub 4, lane 32",
+         ""},
+        {SOFTMAX, "cpu-avx512",
+         "frame f: r = grid 128 ; w = loop 16, slot 4, lane 16\nvalue p: keep stripe", ""},
+        {SOFTMAX, "simt32",
+         "frame f: r = grid 128 ; w = slot 2, sub 4, lane 32, slot 4\nvalue p: keep stripe", ""},
+        {GEMM, "cpu-avx512",
+         "frame f: m = grid 2, loop 11, slot 12 ; n = grid 2, loop 4, slot 2, lane 16 ; k = serial "
+         "4, "
+         "loop 64 order n.loop, m.loop, k.loop\nstage A: scratch, order m.loop k m.slot\n"
+         "stage B: scratch, order n.loop k n.slot n.lane",
+         ""},
+        {GEMM, "simt32",
+         "frame f: m = grid 2, sub 4@2, slot 8, lane 4@8 ; n = grid 2, sub 2, slot 2, lane 8, slot "
+         "4 ; "
+         "k = serial 16, loop 4, slot 4\n"
+         "stage A: shared, order m k, pad 4, copy m = slot 2, sub 8, lane 8@4 ; k = lane 4, slot "
+         "4\n"
+         "stage B: shared, order k n, copy k = slot 2, sub 8 ; n = lane 32, slot 4",
+         "value dot.1: M5: 256 slots > 64"},
+        {GEMM_LEFT, "cpu-avx2",
+         "frame f: m = grid 64, slot 4 ; n = grid 16, slot 2, lane 8 ; k = serial 2, loop 64, slot "
+         "2",
+         ""},
+        {ATTENTION, "cpu-avx512",
+         "frame f: i = grid 4, loop 16 ; d = loop 32 ; e = loop 2, lane 16 ; j = serial 3, loop 32",
+         ""},
+        {SQUARE, "cpu-avx2", "frame f: r = grid 16 ; w = grid 1, loop 4, lane 8", ""},
+    };
+    check(state, e, sizeof e / sizeof e[0]);
+}
+
+static void maps(void **state) {
+    static const expectation e[] = {
+        {ROW_SUM, "cpu-avx512", "frame f: r = grid 120 ; w = loop 1000",
+         "r = grid 120: M1: covers 120 of 128 positions"},
+        {ROW_SUM, "cpu-avx512", "frame f: r = grid 128 ; w = loop 62, lane 16",
+         "w = loop 62, lane 16: M1: covers 992 of 1000 positions"},
+        {ROW_SUM, "cpu-avx512", "frame f: r = loop 128 ; w = loop 1000",
+         "r = loop 128: a parallel axis has one grid digit, and it is the outermost"},
+        {ROW_SUM, "cpu-avx512", "frame f: r = grid 128 ; w = grid 10, loop 100",
+         "w = grid 10, loop 100: only parallel axes have grid digits"},
+        {ROW_SUM, "cpu-avx512", "frame f: r = grid 128 ; w = loop 10, serial 100",
+         "w = loop 10, serial 100: a serial digit is the outermost, here it is digit 1"},
+        {ROW_SUM, "cpu-avx512", "frame f: r = grid 128 ; w = slot 10, loop 0",
+         "w = slot 10, loop 0: M2: only an outermost loop or serial digit has a run-time count "
+         "(0), "
+         "digit 1 is loop"},
+        {ROW_SUM, "cpu-avx512", "frame f: r = grid 128 ; w = atom 1000",
+         "w = atom 1000: atom digits are not built yet"},
+        {ROW_SUM, "cpu-avx512", "frame f: r = grid 128", "frame f has no map for axis w"},
+        {ROW_SUM, "cpu-avx512", "", "0 frames: this release walks a scope in exactly one"},
+        {ROW_SUM, "cpu-avx512", "frame f: r = grid 128 ; w = lane 16, loop 63",
+         "f: M4: w = lane 16, loop 63: the lane digit is the last of its axis, stride 1"},
+        {ROW_SUM, "cpu-avx512", "frame f: r = grid 8, lane 16 ; w = loop 63, lane 16",
+         "f: M4: one axis has the lane digit, here r and w"},
+        {ROW_SUM, "cpu-avx2", "frame f: r = grid 128 ; w = loop 63, lane 16",
+         "f: M4: w = loop 63, lane 16: lane 16 is no power of two up to the target's 8"},
+        {ROW_SUM, "cpu-avx512", "frame f: r = grid 128 ; w = loop 84, lane 12",
+         "f: M4: w = loop 84, lane 12: lane 12 is no power of two up to the target's 16"},
+        {ROW_SUM, "cpu-avx512", "frame f: r = grid 128 ; w = loop 500, sub 2",
+         "f: w = loop 500, sub 2: sub 2@1 ends at 2, the target has 1"},
+        {ROW_SUM, "simt32", "frame f: r = grid 16, lane 8 ; w = loop 32, lane 32",
+         "f: M3: lane digits overlap: r = grid 16, lane 8 and w = loop 32, lane 32"},
+        {ROW_SUM, "simt32", "frame f: r = grid 128 ; w = loop 32, lane 32@2",
+         "f: w = loop 32, lane 32@2: lane 32@2 ends at 64, the target has 32"},
+        {ROW_SUM, "simt32", "frame f: r = grid 128 ; w = loop 3, sub 16, lane 32",
+         "f: w = loop 3, sub 16, lane 32: sub 16@1 ends at 16, the target has 8"},
+        {ROW_SUM, "simt32", "frame f: r = grid 128 ; w = loop 3, sub 8, lane 32, loop 2", ""},
+        {SQUARE, "cpu-avx512", "frame f: r = grid 2, slot 9 ; w = grid 2, slot 16",
+         "value load.1: M5: 144 slots > 64"},
+        {ATTENTION, "cpu-avx512",
+         "frame f: i = grid 4, loop 8 ; d = loop 32 ; e = loop 32 ; j = serial 3, loop 32",
+         "i = grid 4, loop 8: M1: the digits right of grid make 8 positions, a block of the text "
+         "has 16"},
+        {ATTENTION, "cpu-avx512",
+         "frame f: i = grid 3, loop 16 ; d = loop 32 ; e = loop 32 ; j = serial 3, loop 32",
+         "i = grid 3, loop 16: M1: covers 3 of 4 blocks"},
+        {ATTENTION, "cpu-avx512",
+         "frame f: i = grid 4, loop 16 ; d = loop 32 ; e = loop 32 ; j = loop 3, loop 32",
+         "j = loop 3, loop 32: the outermost digit of a serial axis is serial"},
+        {ROW_SUM, "cpu-avx512", "frame f: r = grid 128 ; w = loop 10, loop 100 order w.loop",
+         "order of frame f: digit 1 of w = loop 10, loop 100 is a loop and stands there 0 times"},
+    };
+    check(state, e, sizeof e / sizeof e[0]);
+}
+
+static void places(void **state) {
+    static const expectation e[] = {
+        {SOFTMAX, "simt32", "frame f: r = grid 128 ; w = loop 32, lane 32\nvalue p: keep stripe",
+         "value p: M6: its stripe has loop digits (32 x 1 elements), and the target cannot index "
+         "private "
+         "memory"},
+        {ROW_SUM, "simt32", "frame f: r = grid 64, loop 2 ; w = loop 32, lane 32",
+         "fold s: M6: its stripe has loop digits (2 x 1 elements), and the target cannot index "
+         "private "
+         "memory"},
+        {SOFTMAX, "cpu-avx512",
+         "frame f: r = grid 1, loop 512 ; w = loop 1000\nvalue p: keep stripe",
+         "value p: a stripe of 512000 x 4 B > 1048576 B"},
+        {SOFTMAX, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nvalue s: keep stripe",
+         "value s: only values computed element by element are kept, sum results are in any case"},
+        {SOFTMAX, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nvalue p: keep scratch",
+         "value p: keep scratch is not built yet: keep stripe"},
+        {SOFTMAX, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nvalue p: fold weight",
+         "value p: fold weight, but exp is no fold"},
+        {SOFTMAX, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nvalue s: atom fma",
+         "value s: an atom, but sum is no dot"},
+        {SOFTMAX, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nvalue p: to f via private",
+         "value p: conversions between frames are not built yet"},
+        {GEMM_LEFT, "cpu-avx512",
+         "frame f: m = grid 256 ; n = grid 256 ; k = loop 256\nvalue dot.1: atom muladd",
+         "value dot.1: its order is a chain of fma, muladd rounds twice"},
+        {SOFTMAX, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nentry fast: align16 X",
+         "the first entry is main, not fast"},
+        {SOFTMAX, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nentry main: align16 X",
+         "entry main assumes nothing, here align16 of X"},
+    };
+    check(state, e, sizeof e / sizeof e[0]);
+}
+
+static void orders(void **state) {
+    static const expectation e[] = {
+        {ROW_SUM, "simt32", "frame f: r = grid 128 ; w = loop 84, lane 12",
+         "fold s: w = loop 84, lane 12: lanes that are folded are powers of two, here 12@1"},
+        {ROW_SUM, "simt32", "frame f: r = grid 43, lane 3 ; w = loop 125, lane 8@3",
+         "fold s: w = loop 125, lane 8@3: lanes that are folded are powers of two, here 8@3"},
+        {ROW_LEFT, "cpu-avx512", "frame f: r = grid 128 ; w = loop 63, lane 16",
+         "fold s: w = loop 63, lane 16: its order is a chain, which runs in time; lane is space"},
+        {ROW_LEFT, "cpu-avx512", "frame f: r = grid 128 ; w = slot 4, loop 250",
+         "fold s: w = slot 4, loop 250: its order is a chain: no loop inside what is unrolled or "
+         "looped "
+         "inside it"},
+        {ROW_LEFT, "cpu-avx512",
+         "frame f: r = grid 128 ; w = loop 10, loop 100 order w.loop.2, w.loop",
+         "fold s: w = loop 10, loop 100: its order is a chain: loop 100 is opened outside one of "
+         "greater "
+         "weight"},
+        {ROW_LEFT, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nvalue s: fold weight",
+         "fold s: fold weight, but its order is fixed"},
+        {ROW_CANON, "cpu-avx512", "frame f: r = grid 128 ; w = loop 20, slot 16, lane 16",
+         "fold s: w = loop 20, slot 16, lane 16: the canonical order's digit of weight 256 is a "
+         "loop or "
+         "slot of 8, not loop 20"},
+        {ROW_CANON, "cpu-avx512", "frame f: r = grid 128 ; w = loop 3, loop 8, slot 17, lane 16",
+         "fold s: w = loop 3, loop 8, slot 17, lane 16: the canonical order's lanes are slot, lane "
+         "and "
+         "sub digits, powers of two with product 256: here 16"},
+        {ROW_CANON, "cpu-avx512", "frame f: r = grid 128 ; w = slot 3, loop 8, slot 16, lane 16",
+         "fold s: w = slot 3, loop 8, slot 16, lane 16: canonical chunks of 2048 run in a loop, "
+         "not in "
+         "slot"},
+        {ROW_CANON, "cpu-avx512",
+         "frame f: r = grid 128 ; w = loop 2, loop 2, loop 8, slot 16, lane 16",
+         "fold s: w = loop 2, loop 2, loop 8, slot 16, lane 16: the canonical order of 5000 "
+         "elements "
+         "leaves no room for loop 2"},
+        {SOFTMAX, "cpu-avx512", "frame f: r = grid 128 ; w = serial 10, loop 100",
+         "w = serial 10, loop 100: a serial digit needs a scope whose one fold is a sum or dot "
+         "over w; m "
+         "is none"},
+    };
+    check(state, e, sizeof e / sizeof e[0]);
+}
+
+#define GEMM_CPU "frame f: m = grid 64, slot 4 ; n = grid 16, lane 16 ; k = serial 4, loop 64\n"
+#define GEMM_GPU                                                                                   \
+    "frame f: m = grid 32, sub 8 ; n = grid 2, lane 32, slot 4 ; k = serial 2, loop 128\n"
+
+static void stages(void **state) {
+    static const expectation e[] = {
+        {GEMM, "cpu-avx512", GEMM_CPU "stage dot.1: scratch, order m n",
+         "stage dot.1: only loads are staged in this release, it is dot"},
+        {GEMM, "cpu-avx512",
+         "frame f: m = grid 64, slot 4 ; n = grid 16, lane 16 ; k = loop 256\nstage A: scratch, "
+         "order m k",
+         "stage A: none of its axes has a serial digit"},
+        {GEMM, "cpu-avx512", GEMM_CPU "stage A: shared, order m k",
+         "stage A: the target has no shared memory"},
+        {GEMM, "simt32", GEMM_GPU "stage A: scratch, order m k",
+         "stage A: scratch is memory of explicit-lane targets: use shared"},
+        {GEMM, "cpu-avx512", GEMM_CPU "stage A: scratch, order k",
+         "stage A: its order names slot 4 of m 0 times"},
+        {GEMM, "cpu-avx512", GEMM_CPU "stage A: scratch, order k m k",
+         "stage A: its order names loop 64 of k 2 times"},
+        {GEMM, "cpu-avx512", GEMM_CPU "stage A: scratch, order m k, window 2",
+         "stage A: window 2 is not built yet: 1"},
+        {GEMM, "simt32", GEMM_GPU "stage A: shared, order m k, copy k = lane 32, slot 4",
+         "stage A: the copy maps other axes than the tile has"},
+        {GEMM, "simt32",
+         GEMM_GPU "stage A: shared, order m k, copy m = sub 8 ; k = lane 32, slot 3",
+         "stage A: copy k = lane 32, slot 3 covers 96 positions, the tile has 128"},
+        {GEMM, "simt32",
+         GEMM_GPU "stage A: shared, order m k, copy m = serial 8 ; k = lane 32, slot 4",
+         "stage A: copy m = serial 8: no serial digits in a copy"},
+        {GEMM, "simt32", GEMM_GPU "stage B: shared, order k n",
+         "stages take shared 65536 B > 49152 B"},
+    };
+    check(state, e, sizeof e / sizeof e[0]);
+}
+
+static void class_is_the_kernels(void **state) {
+    world *w = *state;
+    twi_plans plans;
+    twi_caps caps;
+    twi_why why;
+    const char **derived;
+    static const char text[] =
+        "plan softmax/0 class=canonical\nframe f: r = grid 128 ; w = loop 1000\n";
+    assert_true(twi_caps_named(w->ctx, "simt4", &caps));
+    assert_true(twi_plan_parse(w->ctx, &w->ctx->arena, w->ir[SOFTMAX], "t.plan", text, strlen(text),
+                               &plans, &derived));
+    assert_false(twi_plan_rules(w->ir[SOFTMAX], &caps, &plans.scope[0], &why));
+    assert_string_equal(why.text, "class=canonical, but the kernel's folds are of class free");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accepted), cmocka_unit_test(maps),
+        cmocka_unit_test(places),   cmocka_unit_test(orders),
+        cmocka_unit_test(stages),   cmocka_unit_test(class_is_the_kernels),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Plan text: hand-written plans print back to their bytes, faults name line, word and column.
+ */
+#include "kernels.h"
+#include "plan/plan.h"
+
+static int setup(void **state) {
+    *state = tw_context_create(NULL);
+    return *state ? 0 : -1;
+}
+
+static int teardown(void **state) {
+    tw_context_destroy(*state);
+    return 0;
+}
+
+static bool parse(tw_context *ctx, const tw_ir *ir, const char *text, twi_plans *plans,
+                  const char ***derived) {
+    twi_diags_clear(&ctx->diags);
+    return twi_plan_parse(ctx, &ctx->arena, ir, "t.plan", text, strlen(text), plans, derived);
+}
+
+static void goes_round(tw_context *ctx, const tw_ir *ir, const char *text) {
+    twi_plans plans;
+    const char **derived;
+    twi_sb sb;
+    if (!parse(ctx, ir, text, &plans, &derived))
+        fail_msg("%s", tw_diag_text(ctx, false));
+    twi_sb_init(&sb, &ctx->arena);
+    twi_plan_print(ir, &plans, derived, &sb);
+    assert_string_equal(twi_sb_text(&sb), text);
+}
+
+static void round_trip(void **state) {
+    tw_context *ctx = *state;
+    goes_round(ctx, row_sum_of(ctx, 128, 1024, TW_ORDER_FREE),
+               "plan row_sum/0 target=cpu-avx512 isa=avx512 class=free spec R=128 W=1024\n"
+               "frame f: r = grid 128 ; w = loop 16, slot 4, lane 16\n"
+               "value s: fold weight\n"
+               "entry main ; entry aligned16: align16 X Y\n"
+               "derived workers 1, lanes 16, depth s 21\n");
+    goes_round(ctx, softmax_of(ctx, 17, 257, TW_ORDER_FREE),
+               "plan softmax/0 class=free\n"
+               "frame f: r = grid 5, sub 4 ; w = slot 3, lane 32, slot 3\n"
+               "value p: keep stripe\n"
+               "entry main\n");
+    goes_round(ctx, softmax_of(ctx, 17, 257, TW_ORDER_FREE),
+               "plan softmax/0 target=cpu-avx2 class=free spec W=257\n"
+               "frame f: r = grid 17 ; w = loop 3, loop 12, lane 8 order w.loop.2, w.loop\n"
+               "value p: keep stripe\n"
+               "value s: fold weight\n"
+               "entry main ; entry aligned64: align32 Y align64 X\n");
+    goes_round(ctx, gemm_of(ctx, 1024, 1024, 1024, TW_ORDER_FREE),
+               "plan gemm/0 target=cpu-avx512 class=free spec M=1024 K=1024 N=1024\n"
+               "frame f: m = grid 5, loop 21, slot 12 ; n = grid 2, loop 16, slot 2, lane 16 ; k = "
+               "serial 4, loop 256 order n.loop, m.loop, k.loop\n"
+               "value dot.1: atom fma\n"
+               "stage A: scratch, order m.loop k m.slot\n"
+               "stage B: scratch, order n.loop k n.slot n.lane\n"
+               "entry main\n");
+    goes_round(
+        ctx, gemm_of(ctx, 256, 256, 64, TW_ORDER_FREE),
+        "plan gemm/0 class=free\n"
+        "frame f: m = grid 2, sub 4@2, slot 8, lane 4@8 ; n = grid 2, sub 2, slot 2, lane 8, "
+        "slot 4 ; k = serial 4, loop 4, slot 4\n"
+        "stage A: shared, order m k, pad 4, copy m = slot 2, sub 8, lane 8@4 ; k = lane 4, "
+        "slot 4\n"
+        "stage B: shared, order k n, copy n = lane 32, slot 4 ; k = slot 2, sub 8\n"
+        "entry main\n");
+    goes_round(ctx, attention_of(ctx, 64, 96, 32),
+               "plan attention/0 class=free\n"
+               "frame f: i = grid 4, loop 16 ; d = loop 32 ; e = loop 2, lane 16 ; j = serial 3, "
+               "loop 32\n"
+               "entry main\n");
+}
+
+static void fault(tw_context *ctx, const tw_ir *ir, const char *text, unsigned code, uint32_t line,
+                  uint32_t column, const char *part) {
+    twi_plans plans;
+    const char **derived, *at;
+    uint32_t l, c;
+    size_t n;
+    assert_false(parse(ctx, ir, text, &plans, &derived));
+    assert_true(ctx->diags.list.n > 0);
+    const twi_diag *d = &ctx->diags.list.at[0];
+    if (d->code != code || !strstr(d->text, part))
+        fail_msg("E%04u '%s' for\n%s", d->code, d->text, text);
+    twi_loc_find(&ctx->diags, d->loc, &l, &c, &at, &n);
+    if (l != line || c != column)
+        fail_msg("%u:%u instead of %u:%u for\n%s%s", l, c, line, column, text, d->text);
+}
+
+#define HEAD "plan softmax/0 class=free\n"
+#define FRAME HEAD "frame f: r = grid 17 ; w = loop 17, lane 16\n"
+
+static void faults(void **state) {
+    tw_context *ctx = *state;
+    const tw_ir *ir = softmax_of(ctx, 17, 257, TW_ORDER_FREE);
+    fault(ctx, ir, "", 713, 1, 1, "scope 0");
+    fault(ctx, ir, "frame f: r = grid 1\n", 701, 1, 1, "plan KERNEL/SCOPE");
+    fault(ctx, ir, "plan\n", 701, 1, 5, "KERNEL/SCOPE");
+    fault(ctx, ir, "plan gemm/0\n", 702, 1, 6, "'gemm'");
+    fault(ctx, ir, "plan softmax/1\n", 702, 1, 6, "softmax/0");
+    fault(ctx, ir, HEAD "plan softmax/1\n", 702, 2, 1, "no block is left");
+    fault(ctx, ir, "plan softmax/0 class=fast\n", 701, 1, 22, "'fast'");
+    fault(ctx, ir, "plan softmax/0 speed=fast\n", 701, 1, 16, "'speed'");
+    fault(ctx, ir, "plan softmax/0 class=free spec R=17 W=256\n", 703, 1, 37, "W=257");
+    fault(ctx, ir, HEAD "frames f: r = grid 17\n", 700, 2, 1, "'frames'");
+    fault(ctx, ir, HEAD "launch order band 8\n", 714, 2, 1, "not built");
+    fault(ctx, ir, HEAD "frame f: q = grid 17\n", 704, 2, 10, "'q'");
+    fault(ctx, ir, HEAD "frame f: r = grid 17 ; r = grid 17\n", 709, 2, 24, "'r'");
+    fault(ctx, ir, HEAD "frame f: r = grid 17, ; w = loop 257\n", 708, 2, 23, "';'");
+    fault(ctx, ir, HEAD "frame f: r = grid 17 ; w = loops 257\n", 708, 2, 28, "'loops'");
+    fault(ctx, ir, HEAD "frame f: r = grid 17 ; w = loop 257,\n", 708, 2, 37, "missing");
+    fault(ctx, ir, HEAD "frame f: r = grid 17 w = loop 257\n", 708, 2, 22, "'w'");
+    fault(ctx, ir, FRAME "frame f: r = grid 17\n", 709, 3, 7, "'f'");
+    fault(ctx, ir, HEAD "frame f: r = grid 17 ; w = loop 257 order w.slot\n", 707, 2, 43, "w.slot");
+    fault(ctx, ir, HEAD "frame f: r = grid 17 ; w = loop 257 order w.loop, w.loop\n", 709, 2, 51,
+          "twice");
+    fault(ctx, ir, HEAD "frame f: r = grid 17 ; w = loop 257 order z.loop\n", 704, 2, 43, "z.loop");
+    fault(ctx, ir, FRAME "value y: keep stripe\n", 705, 3, 7, "'y'");
+    fault(ctx, ir, FRAME "value p: keep register\n", 701, 3, 15, "'register'");
+    fault(ctx, ir, FRAME "value p: in g\n", 706, 3, 13, "'g'");
+    fault(ctx, ir, FRAME "value p: store stripe\n", 701, 3, 10, "'store'");
+    fault(ctx, ir, FRAME "value p: keep stripe\nvalue p: keep stripe\n", 709, 4, 7, "'p'");
+    fault(ctx, ir, FRAME "stage X: global, order w\n", 701, 3, 10, "'global'");
+    fault(ctx, ir, FRAME "stage X: shared, order w, pad 0\n", 712, 3, 31, "1 to 1024");
+    fault(ctx, ir, FRAME "stage X: shared, order w, via bulk\n", 714, 3, 31, "'via bulk'");
+    fault(ctx, ir, FRAME "stage X: shared, order w, swizzle 128\n", 714, 3, 27, "pad");
+    fault(ctx, ir, FRAME "stage X: shared, order\n", 701, 3, 18, "digits");
+    fault(ctx, ir, FRAME "entry main: align16 Z\n", 711, 3, 21, "'Z'");
+    fault(ctx, ir, FRAME "entry main: align24 X\n", 712, 3, 13, "align24");
+    fault(ctx, ir, FRAME "entry main ; entry main\n", 709, 3, 20, "'main'");
+}
+
+static void hashes(void **state) {
+    tw_context *ctx = *state;
+    const tw_ir *ir = softmax_of(ctx, 17, 257, TW_ORDER_FREE);
+    static const char *const texts[] = {FRAME, FRAME "derived workers 1\n",
+                                        FRAME "value p: keep stripe\n"};
+    uint64_t hash[3];
+    for (unsigned i = 0; i < 3; i++) {
+        twi_plans plans;
+        const char **derived;
+        assert_true(parse(ctx, ir, texts[i], &plans, &derived));
+        hash[i] = twi_plan_hash(ir, &plans);
+    }
+    assert_true(hash[0] == hash[1]);
+    assert_true(hash[0] != hash[2]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(round_trip, setup, teardown),
+        cmocka_unit_test_setup_teardown(faults, setup, teardown),
+        cmocka_unit_test_setup_teardown(hashes, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
