@@ -47,7 +47,6 @@ typedef struct tw_compile_options {
     size_t n_dims;
     tw_stage until;           /* with build = false: no further than this; default TW_STAGE_SOURCE */
     bool build;               /* default true: ready to launch. false: texts only; no compiler, no device */
-    int threads;              /* 0 (default): TILEWRIGHT_THREADS, else one a core */
 } tw_compile_options;
 TW_API tw_compile_options tw_compile_options_defaults(void);
 

@@ -294,7 +294,7 @@ bool arrays_fill(tool *t, arrays *a, const tw_compiled *kernel, const job *j) {
     a->call.tensor = a->pointer;
     a->call.tensors = a->n;
     a->call.scalar = a->value;
-    a->call.threads = j->options.threads;
+    a->call.threads = j->threads;
     return ok;
 }
 

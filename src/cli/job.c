@@ -91,7 +91,6 @@ bool job_options(tool *t, const cli_options *o, tw_compile_options *options) {
     options->target = o->target ? o->target : "cpu";
     options->pins = o->pin.at;
     options->n_pins = o->pin.n;
-    options->threads = (int)(o->threads > 4096 ? 4096 : o->threads);
     options->strided = o->strided;
     if (o->class_name && strcmp(o->class_name, "canonical") != 0 && strcmp(o->class_name, "free") != 0) {
         tool_error(t, 804, NULL, "--class takes canonical or free, not '%.200s'", o->class_name);
@@ -161,6 +160,7 @@ bool job_load(tool *t, const cli_options *o, job *j) {
     if (!job_options(t, o, &j->options) || !settings_parse(t, &o->set, &j->set) || !settings_single(t, &j->set))
         return false;
     bool ok;
+    j->threads = (int)(o->threads > 4096 ? 4096 : o->threads);
     if (!o->from)
         ok = load_program(t, o, j);
     else if (strcmp(o->from, "tile") == 0)

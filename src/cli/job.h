@@ -49,6 +49,7 @@ typedef struct job {
     tw_compile_options options;
     tw_dim_value *dims;  /* of options */
     tw_scalar_value *scalars;
+    int threads;         /* 0: all */
     size_t n_scalars;
 } job;
 /* target, caps, plan, pins, class; FILE apart. */

@@ -227,6 +227,7 @@ const char *twi_x_text(const tw_program *p,
 typedef struct twi_bound { /* the choices of one build: by position in constant, param */
     const twi_choice *constant, *param;
     const char *note;
+    twi_arena *scratch; /* for the walk; reset by the caller */
     bool probe;    /* in: a choice that `requires` rules out is no error .. */
     bool excluded; /* out: .. but this */
 } twi_bound;

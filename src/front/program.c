@@ -8,11 +8,14 @@ enum { ALL_COMBINATIONS = 64, LONGEST = 1 << 26 };
 /* What an entry still holds when memory runs out. */
 typedef struct held {
     tw_builder *builder;
+    twi_arena scratch;
 } held;
 
 static void no_memory(tw_context *ctx, held *h) {
     if (h->builder)
         tw_build_abandon(h->builder);
+    if (h->scratch.mem)
+        twi_arena_fini(&h->scratch);
     tw_build_report(ctx, NULL, 200, 0, 0, "out of memory", NULL);
 }
 
@@ -189,6 +192,7 @@ static tw_ir *build(tw_program *p, const twi_kernel *k, const tw_binding *bindin
         return NULL;
     widen(p);
     make_note(p, k, choice, &bound);
+    bound.scratch = &h->scratch;
     return twi_sema_kernel(p, k, &bound, &h->builder);
 }
 
@@ -203,7 +207,9 @@ tw_ir *tw_program_build(tw_program *p, size_t kernel, const tw_binding *bindings
         no_memory(ctx, &h);
         return NULL;
     }
+    twi_arena_init(&h.scratch, &ctx->mem);
     tw_ir *ir = build(p, p->kernel.at[kernel], bindings, n, &h);
+    twi_arena_fini(&h.scratch);
     TWI_UNGUARD(&ctx->mem, saved);
     return ir;
 }
@@ -217,7 +223,10 @@ static bool check_one(tw_program *p, const twi_kernel *k, const uint64_t *digit,
         choice[i] = const_at(k, i)->choice[digit[i]];
     make_note(p, k, choice, &bound);
     bound.probe = true;
+    bound.scratch = &h->scratch;
+    twi_mark mark = twi_arena_mark(&h->scratch);
     tw_ir *ir = twi_sema_kernel(p, k, &bound, &h->builder);
+    twi_arena_reset(&h->scratch, mark);
     if (ir || bound.excluded)
         return p->ctx->diags.errors == before;
     bool first = true;
@@ -272,7 +281,9 @@ bool tw_program_check(tw_program *p) {
         no_memory(ctx, &h);
         return false;
     }
+    twi_arena_init(&h.scratch, &ctx->mem);
     bool good = check(p, &h);
+    twi_arena_fini(&h.scratch);
     TWI_UNGUARD(&ctx->mem, saved);
     return good;
 }

@@ -6,7 +6,7 @@
  */
 #include "front/sema.h"
 
-enum { BUDGET = 1 << 20, DEPTH = 800 };
+enum { BUDGET = 1 << 18, DEPTH = 800 };
 
 /* Functions and `repeat` bodies are walked many times: an error is said once. */
 static bool said(const twi_sema *s, twi_code code, uint32_t at) {
@@ -216,10 +216,10 @@ static void walk_root(twi_sema *s, twi_list list) {
 }
 
 tw_ir *twi_sema_kernel(tw_program *p, const twi_kernel *k, twi_bound *bound, tw_builder **builder) {
-    twi_sema *s = TWI_NEW(p->arena, twi_sema);
+    twi_sema *s = TWI_NEW(bound->scratch, twi_sema);
     *s = (twi_sema){.p = p,
                     .ctx = p->ctx,
-                    .arena = p->arena,
+                    .arena = bound->scratch,
                     .k = k,
                     .bound = bound,
                     .budget = BUDGET,

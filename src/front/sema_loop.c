@@ -138,6 +138,7 @@ void twi_sema_serial(twi_sema *s, const twi_s *st) {
     tw_build_end_serial(s->b, v, (int)c.n, result);
     twi_sema_unbind(s, bindings, tiles);
     for (uint32_t k = 0; k < c.n; k++)
-        twi_sema_bind(
-            s, (twi_binding){.kind = TWI_N_VAR, .name = c.at[k].name, .o = twi_value_o(result[k])});
+        twi_sema_bind(s, (twi_binding){.kind = TWI_N_VAR,
+                                       .name = c.at[k].name,
+                                       .o = twi_value_o(v[k] ? result[k] : 0)});
 }

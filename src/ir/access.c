@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Accesses: each subscript is proved to lie inside its array, or guarded by `else`, or refused with the
- * `requires` that is missing. The ledger lists what came of it.
+ * Accesses: each subscript is proved to lie inside its array, or guarded by `else`, or refused with
+ * the `requires` that is missing. The ledger lists what came of it.
  */
 #include "ir/codes.h"
 #include "ir/poly.h"
 #include "ir/whole.h"
 
-static const char *
-relation_text(twi_prover *p, twi_poly a, twi_poly b)
-{
+/* "requires a <= b", unless that can never hold. */
+static const char *wanted(twi_prover *p, twi_poly a, twi_poly b) {
+    int64_t k;
     twi_sb sb;
+    if (twi_poly_is_const(twi_poly_add(p, b, a, -1), &k))
+        return NULL;
     twi_sb_init(&sb, p->arena);
     twi_sb_str(&sb, "requires ");
     twi_poly_text(p, a, &sb);
@@ -18,33 +20,28 @@ relation_text(twi_prover *p, twi_poly a, twi_poly b)
     return twi_sb_text(&sb);
 }
 
-static bool
-inside(twi_prover *p, twi_ix x, twi_ix extent, const char **missing)
-{
-    twi_poly at = twi_poly_of(p, x), n = twi_poly_of(p, extent), most, least, zero = twi_poly_const(p, 0);
+static bool inside(twi_prover *p, twi_ix x, twi_ix extent, const char **missing) {
+    twi_poly at = twi_poly_of(p, x), n = twi_poly_of(p, extent), most, least;
     bool low = twi_prove_ge(p, at, 0);
     bool high = twi_prove_ge(p, twi_poly_add(p, n, at, -1), 1);
     *missing = NULL;
     if (low && high)
         return true;
-    if (!high && twi_poly_extreme(p, at, true, &most))
-        *missing = relation_text(p, twi_poly_add(p, most, twi_poly_const(p, 1), 1), n);
-    else if (high && twi_poly_extreme(p, at, false, &least))
-        *missing = relation_text(p, zero, least);
+    if (!high && low && twi_poly_extreme(p, at, true, &most))
+        *missing = wanted(p, twi_poly_plus(p, most, 1), n);
+    else if (high && !low && twi_poly_extreme(p, at, false, &least))
+        *missing = wanted(p, twi_poly_const(p, 0), least);
     return false;
 }
 
-bool
-twi_prove_inside(const tw_ir *ir, twi_arena *arena, twi_ix x, twi_ix extent, const char **missing)
-{
+bool twi_prove_inside(const tw_ir *ir, twi_arena *arena, twi_ix x, twi_ix extent,
+                      const char **missing) {
     twi_prover p;
     twi_prover_init(&p, ir, arena, ir->ix.at[x].axes);
     return inside(&p, x, extent, missing);
 }
 
-bool
-twi_prove(const tw_ir *ir, twi_arena *arena, twi_op relation, twi_ix a, twi_ix b)
-{
+bool twi_prove(const tw_ir *ir, twi_arena *arena, twi_op relation, twi_ix a, twi_ix b) {
     twi_prover p;
     twi_prover_init(&p, ir, arena, ir->ix.at[a].axes | ir->ix.at[b].axes);
     twi_poly up = twi_poly_add(&p, twi_poly_of(&p, b), twi_poly_of(&p, a), -1);
@@ -58,22 +55,19 @@ twi_prove(const tw_ir *ir, twi_arena *arena, twi_op relation, twi_ix a, twi_ix b
     return twi_prove_ge(&p, down, relation == TWI_GT);
 }
 
-static const char *
-ix_text(const tw_ir *ir, twi_ix x)
-{
+static const char *ix_text(const tw_ir *ir, twi_ix x) {
     twi_sb sb;
     twi_sb_init(&sb, ir->arena);
     twi_ix_text(ir, &sb, x);
     return twi_sb_text(&sb);
 }
 
-static void
-prove_access(tw_ir *ir, twi_id v, uint64_t around)
-{
+static void prove_access(tw_ir *ir, twi_id v, uint64_t around) {
     const twi_ins *ins = &ir->ins.at[v];
     twi_access *a = &ir->access.at[ins->attr];
     const twi_array *array = &ir->array.at[a->array];
     bool guarded = ins->op == TWI_LOAD && ins->nargs != 0;
+    twi_mark mark = twi_arena_mark(ir->arena);
     twi_prover p;
     twi_prover_init(&p, ir, ir->arena, around | ins->type.axes);
     a->proof = TWI_ACCESS_PROVED;
@@ -83,19 +77,19 @@ prove_access(tw_ir *ir, twi_id v, uint64_t around)
             continue;
         a->proof = guarded ? TWI_ACCESS_GUARDED : TWI_ACCESS_UNKNOWN;
         if (guarded)
-            return;
+            break;
         const char *help = ins->op == TWI_LOAD ? "add `else` with the value outside" : NULL;
         if (missing)
             help = missing;
         twi_error(&ir->ctx->diags, TWI_E_OUTSIDE, ins->loc, help,
-                  "%s of %s: subscript %u, %s, is not proved to lie in 0 .. %s", twi_op_row(ins->op)->name,
-                  twi_text(&ir->ctx->names, array->name), d, ix_text(ir, a->ix[d]), ix_text(ir, array->dim[d]));
+                  "%s of %s: subscript %u, %s, is not proved to lie in 0 .. %s",
+                  twi_op_row(ins->op)->name, twi_text(&ir->ctx->names, array->name), d,
+                  ix_text(ir, a->ix[d]), ix_text(ir, array->dim[d]));
     }
+    twi_arena_reset(ir->arena, mark);
 }
 
-static void
-prove_region(tw_ir *ir, uint32_t region)
-{
+static void prove_region(tw_ir *ir, uint32_t region) {
     uint64_t around = twi_axes_around(ir, region);
     for (uint32_t k = 0; k < ir->region.at[region].body.n; k++) {
         twi_id v = ir->region.at[region].body.at[k];
@@ -107,16 +101,11 @@ prove_region(tw_ir *ir, uint32_t region)
     }
 }
 
-void
-twi_prove_accesses(tw_ir *ir)
-{
-    prove_region(ir, 1);
-}
+void twi_prove_accesses(tw_ir *ir) { prove_region(ir, 1); }
 
-/* ---- the ledger ------------------------------------------------------------------------------------------ */
-static const char *
-offset_width(const tw_ir *ir, const twi_array *a)
-{
+/* ---- the ledger
+ * ------------------------------------------------------------------------------------------ */
+static const char *offset_width(const tw_ir *ir, const twi_array *a) {
     int64_t count = 1;
     for (unsigned d = 0; d < a->rank; d++) {
         int64_t n;
@@ -127,9 +116,7 @@ offset_width(const tw_ir *ir, const twi_array *a)
     return count <= INT64_C(0x80000000) ? "i32" : "i64";
 }
 
-static void
-ledger_line(const tw_ir *ir, twi_sb *out, twi_id v)
-{
+static void ledger_line(const tw_ir *ir, twi_sb *out, twi_id v) {
     static const char *const proofs[] = {"unproved", "proved", "guarded", "checked"};
     const twi_access *a = &ir->access.at[ir->ins.at[v].attr];
     const twi_array *array = &ir->array.at[a->array];
@@ -148,9 +135,7 @@ ledger_line(const tw_ir *ir, twi_sb *out, twi_id v)
     twi_sb_printf(out, "%s\n", offset_width(ir, array));
 }
 
-static void
-ledger_region(const tw_ir *ir, twi_sb *out, uint32_t region)
-{
+static void ledger_region(const tw_ir *ir, twi_sb *out, uint32_t region) {
     for (uint32_t k = 0; k < ir->region.at[region].body.n; k++) {
         twi_id v = ir->region.at[region].body.at[k];
         const twi_ins *ins = &ir->ins.at[v];
@@ -161,8 +146,4 @@ ledger_region(const tw_ir *ir, twi_sb *out, uint32_t region)
     }
 }
 
-void
-twi_ir_ledger(const tw_ir *ir, twi_sb *out)
-{
-    ledger_region(ir, out, 1);
-}
+void twi_ir_ledger(const tw_ir *ir, twi_sb *out) { ledger_region(ir, out, 1); }

@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The builder: life, errors, marks, and how instructions enter the IR. Rules live in build_*.c, what
- * can only be seen of a whole kernel in rules.c, cover.c and prove.c.
+ * The builder: life, errors, marks, and how instructions enter the IR. Rules live in build_*.c,
+ * what can only be seen of a whole kernel in rules.c, cover.c and prove.c.
  */
 #include "ir/build.h"
 #include "ir/whole.h"
 
-/* ---- errors ------------------------------------------------------------------------------------------ */
-static void
-report(tw_context *ctx, uint16_t code, const char *text)
-{
+/* ---- errors
+ * ------------------------------------------------------------------------------------------ */
+static void report(tw_context *ctx, uint16_t code, const char *text) {
     jmp_buf spot, *saved;
     if (!TWI_GUARD(&ctx->mem, spot, saved))
         twi_error(&ctx->diags, code, (twi_loc){0}, NULL, "%s", text);
     TWI_UNGUARD(&ctx->mem, saved);
 }
 
-void
-twi_build_no_memory(tw_builder *b)
-{
+void twi_build_no_memory(tw_builder *b) {
     b->failed = true;
     b->ir = NULL;
     twi_arena_fini(&b->arena);
     report(b->ctx, TWI_E_MEMORY, "out of memory");
 }
 
-void
-twi_build_fail(tw_builder *b, uint16_t code, const char *help, const char *format, ...)
-{
+void twi_build_fail(tw_builder *b, uint16_t code, const char *help, const char *format, ...) {
     twi_sb text;
     twi_sb_init(&text, &b->arena);
     va_list args;
@@ -37,22 +32,15 @@ twi_build_fail(tw_builder *b, uint16_t code, const char *help, const char *forma
     twi_error(&b->ctx->diags, code, b->loc, help, "%s", twi_sb_text(&text));
 }
 
-bool
-tw_build_failed(const tw_builder *b)
-{
-    return !b || b->failed;
-}
+bool tw_build_failed(const tw_builder *b) { return !b || b->failed; }
 
-static void
-report_at(tw_context *ctx, int code, uint32_t file, uint32_t offset, const char *text, const char *help)
-{
+static void report_at(tw_context *ctx, int code, uint32_t file, uint32_t offset, const char *text,
+                      const char *help) {
     twi_error(&ctx->diags, (uint16_t)code, (twi_loc){file, offset}, help, "%s", text);
 }
 
-void
-tw_build_report(tw_context *ctx, tw_builder *b, int code, uint32_t file, uint32_t offset, const char *text,
-                const char *help)
-{
+void tw_build_report(tw_context *ctx, tw_builder *b, int code, uint32_t file, uint32_t offset,
+                     const char *text, const char *help) {
     jmp_buf spot, *saved;
     if (b)
         b->failed = true;
@@ -61,9 +49,7 @@ tw_build_report(tw_context *ctx, tw_builder *b, int code, uint32_t file, uint32_
     TWI_UNGUARD(&ctx->mem, saved);
 }
 
-uint32_t
-tw_build_file(tw_context *ctx, const char *name, const char *text, size_t n)
-{
+uint32_t tw_build_file(tw_context *ctx, const char *name, const char *text, size_t n) {
     jmp_buf spot, *saved;
     if (TWI_GUARD(&ctx->mem, spot, saved)) {
         TWI_UNGUARD(&ctx->mem, saved);
@@ -74,17 +60,15 @@ tw_build_file(tw_context *ctx, const char *name, const char *text, size_t n)
     return file;
 }
 
-void
-tw_build_at(tw_builder *b, uint32_t file, uint32_t offset)
-{
+void tw_build_at(tw_builder *b, uint32_t file, uint32_t offset) {
     if (b)
         b->loc = (twi_loc){file, offset};
 }
 
-/* ---- life ----------------------------------------------------------------------------------------------- */
-static void
-begin(tw_builder *b, const char *kernel)
-{
+/* ---- life
+ * -----------------------------------------------------------------------------------------------
+ */
+static void begin(tw_builder *b, const char *kernel) {
     twi_arena *a = &b->arena;
     tw_ir *ir = twi_ir_new(b->ctx, a);
     b->ir = ir;
@@ -94,9 +78,7 @@ begin(tw_builder *b, const char *kernel)
     ir->order = TWI_ORDER_FREE;
 }
 
-tw_builder *
-tw_build_begin(tw_context *ctx, const char *kernel)
-{
+tw_builder *tw_build_begin(tw_context *ctx, const char *kernel) {
     jmp_buf spot, *saved;
     if (!ctx)
         return NULL;
@@ -118,9 +100,7 @@ tw_build_begin(tw_context *ctx, const char *kernel)
     return b;
 }
 
-void
-tw_build_abandon(tw_builder *b)
-{
+void tw_build_abandon(tw_builder *b) {
     if (!b)
         return;
     twi_mem *mem = &b->ctx->mem;
@@ -128,11 +108,10 @@ tw_build_abandon(tw_builder *b)
     mem->release(mem->user, b);
 }
 
-static tw_ir *
-finish(tw_builder *b)
-{
+static tw_ir *finish(tw_builder *b) {
     if (b->current != 1)
-        twi_build_fail(b, TWI_E_SCOPE, "end it before the kernel's end", "a scope or loop is still open");
+        twi_build_fail(b, TWI_E_SCOPE, "end it before the kernel's end",
+                       "a scope or loop is still open");
     if (b->failed) {
         twi_prove_accesses(b->ir); /* what else is wrong */
         return NULL;
@@ -149,9 +128,7 @@ finish(tw_builder *b)
     return b->ctx->diags.errors == before ? ir : NULL;
 }
 
-tw_ir *
-tw_build_finish(tw_builder *b)
-{
+tw_ir *tw_build_finish(tw_builder *b) {
     jmp_buf spot, *saved;
     tw_ir *ir = NULL;
     if (!b)
@@ -170,28 +147,23 @@ tw_build_finish(tw_builder *b)
     return ir;
 }
 
-/* ---- dry runs --------------------------------------------------------------------------------------------- */
-static void
-mark(tw_builder *b)
-{
+/* ---- dry runs
+ * --------------------------------------------------------------------------------------------- */
+static void mark(tw_builder *b) {
     const tw_ir *ir = b->ir;
-    twi_build_mark m = {ir->ins.n,  ir->args.n,   ir->access.n, ir->constant.n, ir->axis.n,
+    twi_build_mark m = {ir->ins.n,    ir->args.n, ir->access.n, ir->constant.n, ir->axis.n,
                         ir->region.n, b->heads.n, b->copies.n,  b->current,     0};
     m.body = ir->region.at[b->current].body.n;
     twi_push(&b->arena, &b->marks, m);
 }
 
-void
-tw_build_mark(tw_builder *b)
-{
+void tw_build_mark(tw_builder *b) {
     BUILD_ENTER(b, BUILD_NOTHING)
     mark(b);
     BUILD_LEAVE(b);
 }
 
-void
-tw_build_rewind(tw_builder *b)
-{
+void tw_build_rewind(tw_builder *b) {
     if (!b || !b->ir || b->marks.n == 0)
         return;
     twi_build_mark m = b->marks.at[--b->marks.n];
@@ -209,28 +181,23 @@ tw_build_rewind(tw_builder *b)
     ir->region.at[m.current].body.n = m.body;
 }
 
-/* ---- instructions ------------------------------------------------------------------------------------------- */
-uint32_t
-twi_build_scope(const tw_builder *b)
-{
+/* ---- instructions
+ * ------------------------------------------------------------------------------------------- */
+uint32_t twi_build_scope(const tw_builder *b) {
     for (uint32_t r = b->current; r != 0; r = b->ir->region.at[r].parent)
         if (b->ir->region.at[r].kind == TWI_REGION_PAR)
             return r;
     return 0;
 }
 
-bool
-twi_build_open(const tw_builder *b, uint32_t region)
-{
+bool twi_build_open(const tw_builder *b, uint32_t region) {
     uint32_t r = b->current;
     while (r != 0 && r != region)
         r = b->ir->region.at[r].parent;
     return r != 0;
 }
 
-twi_id
-twi_build_put(tw_builder *b, twi_ins ins, const twi_id *args, uint32_t nargs)
-{
+twi_id twi_build_put(tw_builder *b, twi_ins ins, const twi_id *args, uint32_t nargs) {
     tw_ir *ir = b->ir;
     ins.loc = b->loc;
     ins.arg = ir->args.n;
@@ -247,9 +214,7 @@ twi_build_put(tw_builder *b, twi_ins ins, const twi_id *args, uint32_t nargs)
 }
 
 /* The current scope's own copy of a constant or scalar argument made before any scope. */
-static twi_id
-own_copy(tw_builder *b, twi_id template)
-{
+static twi_id own_copy(tw_builder *b, twi_id template) {
     for (uint32_t k = 0; k < b->copies.n; k++)
         if (b->copies.at[k].from == template)
             return b->copies.at[k].to;
@@ -265,9 +230,7 @@ own_copy(tw_builder *b, twi_id template)
     return id;
 }
 
-twi_id
-twi_build_use(tw_builder *b, tw_value x)
-{
+twi_id twi_build_use(tw_builder *b, tw_value x) {
     if (x == 0)
         return 0;
     if (x >= b->ir->ins.n || b->ir->ins.at[x].type.elem == TW_NONE) {
@@ -286,8 +249,4 @@ twi_build_use(tw_builder *b, tw_value x)
     return x;
 }
 
-twi_type
-twi_build_type(const tw_builder *b, twi_id v)
-{
-    return b->ir->ins.at[v].type;
-}
+twi_type twi_build_type(const tw_builder *b, twi_id v) { return b->ir->ins.at[v].type; }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Inside of the builder: what its files share. Handles of the public interface are ids of the IR under
- * construction; a failed call has said why, marked the builder, and gives 0.
+ * Inside of the builder: what its files share. Handles of the public interface are ids of the IR
+ * under construction; a failed call has said why, marked the builder, and gives 0.
  */
 #ifndef TWI_IR_BUILD_H
 #define TWI_IR_BUILD_H
@@ -13,7 +13,9 @@ typedef struct {
     uint32_t ins, args, access, constant, axis, region, heads, copies;
     uint32_t current, body; /* the region, and how much of its body there was */
 } twi_build_mark;
-typedef struct { twi_id from, to; } twi_build_copy;
+typedef struct {
+    twi_id from, to;
+} twi_build_copy;
 
 struct tw_builder {
     tw_context *ctx;
@@ -21,9 +23,10 @@ struct tw_builder {
     tw_ir *ir;
     bool failed;
     twi_loc loc;
-    uint32_t current;               /* region where instructions go */
-    TWI_VEC(uint32_t) home;         /* of each value: its region; the root's are templates, see twi_build_use */
-    TWI_VEC(twi_id) heads;          /* copies of templates in the scope being built: they open its body */
+    uint32_t current; /* region where instructions go */
+    TWI_VEC(uint32_t)
+    home; /* of each value: its region; the root's are templates, see twi_build_use */
+    TWI_VEC(twi_id) heads; /* copies of templates in the scope being built: they open its body */
     TWI_VEC(twi_build_copy) copies; /* which template each of them is a copy of */
     TWI_VEC(twi_build_mark) marks;
 };
@@ -42,9 +45,11 @@ struct tw_builder {
 #define BUILD_NOTHING /* what a void function returns */
 
 void twi_build_no_memory(tw_builder *b); /* the IR is gone; later calls do nothing */
-void twi_build_fail(tw_builder *b, uint16_t code, const char *help, const char *format, ...) TWI_PRINTF(4, 5);
+void twi_build_fail(tw_builder *b, uint16_t code, const char *help, const char *format, ...)
+    TWI_PRINTF(4, 5);
 bool twi_build_is_name(const char *name);
-twi_sym twi_build_sym(tw_builder *b, const char *name, const char *what); /* 0: not a name, said so */
+twi_sym twi_build_sym(tw_builder *b, const char *name,
+                      const char *what); /* 0: not a name, said so */
 
 /* The value as the scope being built may use it; 0 after saying why not (silently for 0). */
 twi_id twi_build_use(tw_builder *b, tw_value x);
@@ -59,7 +64,8 @@ twi_type twi_build_type(const tw_builder *b, twi_id v);
 const char *twi_build_type_text(tw_builder *b, twi_type type);
 const char *twi_build_axes(tw_builder *b, uint64_t axes); /* "{i, e}" */
 const char *twi_build_ix_text(tw_builder *b, twi_ix x);
-bool twi_build_elem_ok(tw_builder *b, tw_elem elem); /* a type this release builds; says so if not */
+bool twi_build_elem_ok(tw_builder *b,
+                       tw_elem elem); /* a type this release builds; says so if not */
 twi_id twi_build_convert(tw_builder *b, tw_elem elem, twi_id x); /* CAST where types differ */
 twi_id twi_build_constant(tw_builder *b, tw_elem elem, uint32_t num);
 bool twi_build_order(tw_builder *b, tw_order order, uint8_t *out);

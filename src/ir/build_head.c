@@ -3,31 +3,27 @@
  */
 #include "ir/build.h"
 
-bool
-twi_build_is_name(const char *name)
-{
+bool twi_build_is_name(const char *name) {
     if (!name || !*name || (*name >= '0' && *name <= '9'))
         return false;
     for (const char *p = name; *p; p++)
-        if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '_'))
+        if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
+              *p == '_'))
             return false;
     return true;
 }
 
-twi_sym
-twi_build_sym(tw_builder *b, const char *name, const char *what)
-{
+twi_sym twi_build_sym(tw_builder *b, const char *name, const char *what) {
     if (twi_build_is_name(name))
         return twi_intern_str(&b->ctx->names, name);
     twi_build_fail(b, TWI_E_NAME_WRONG, "letters, digits and _, not starting with a digit",
-                   "%s is no name for a%s %s", name ? name : "(nothing)", *what == 'a' ? "n" : "", what);
+                   "%s is no name for a%s %s", name ? name : "(nothing)", *what == 'a' ? "n" : "",
+                   what);
     return 0;
 }
 
 /* Arrays, scalars and dims share the kernel's namespace. */
-static bool
-is_free(tw_builder *b, twi_sym name)
-{
+static bool is_free(tw_builder *b, twi_sym name) {
     const tw_ir *ir = b->ir;
     bool taken = false;
     for (uint32_t k = 1; k < ir->array.n; k++)
@@ -37,16 +33,14 @@ is_free(tw_builder *b, twi_sym name)
     for (uint32_t k = 1; k < ir->dim.n; k++)
         taken |= ir->dim.at[k].name == name;
     if (taken)
-        twi_build_fail(b, TWI_E_NAME_TWICE, "one name stands for one thing in a kernel", "%s is declared twice",
-                       twi_text(&b->ctx->names, name));
+        twi_build_fail(b, TWI_E_NAME_TWICE, "one name stands for one thing in a kernel",
+                       "%s is declared twice", twi_text(&b->ctx->names, name));
     return !taken;
 }
 
-bool
-twi_build_elem_ok(tw_builder *b, tw_elem elem)
-{
+bool twi_build_elem_ok(tw_builder *b, tw_elem elem) {
     static const bool built[TW_ELEMS] = {
-        [TW_BOOL] = true, [TW_I8] = true,  [TW_I32] = true, [TW_I64] = true, [TW_U8] = true,
+        [TW_BOOL] = true, [TW_I8] = true,   [TW_I32] = true, [TW_I64] = true, [TW_U8] = true,
         [TW_U32] = true,  [TW_BF16] = true, [TW_F16] = true, [TW_F32] = true, [TW_F64] = true};
     if ((unsigned)elem < TW_ELEMS && built[elem])
         return true;
@@ -54,40 +48,36 @@ twi_build_elem_ok(tw_builder *b, tw_elem elem)
     return false;
 }
 
-/* ---- notes and numerics ------------------------------------------------------------------------------ */
-static void
-note(tw_builder *b, const char *text)
-{
+/* ---- notes and numerics
+ * ------------------------------------------------------------------------------ */
+static void note(tw_builder *b, const char *text) {
     b->ir->spec_note = twi_intern_str(&b->ctx->names, text ? text : "");
 }
 
-void
-tw_build_note(tw_builder *b, const char *text)
-{
+void tw_build_note(tw_builder *b, const char *text) {
     BUILD_ENTER(b, BUILD_NOTHING)
     note(b, text);
     BUILD_LEAVE(b);
 }
 
-bool
-twi_build_order(tw_builder *b, tw_order order, uint8_t *out)
-{
+bool twi_build_order(tw_builder *b, tw_order order, uint8_t *out) {
     static const uint8_t kinds[] = {
         [TW_ORDER_AS_SAID] = TWI_ORDER_DEFAULT, [TW_ORDER_FREE] = TWI_ORDER_FREE,
         [TW_ORDER_TREE] = TWI_ORDER_TREE,       [TW_ORDER_LEFT] = TWI_ORDER_LEFT,
         [TW_ORDER_RIGHT] = TWI_ORDER_RIGHT,     [TW_ORDER_CANONICAL] = TWI_ORDER_CANONICAL};
     if ((unsigned)order > TW_ORDER_CANONICAL || order == TW_ORDER_TREE || order == TW_ORDER_RIGHT) {
-        twi_build_fail(b, TWI_E_NOT_BUILT, "built are free, left and canonical", "order = %s is not built yet",
-                       order == TW_ORDER_TREE ? "tree" : order == TW_ORDER_RIGHT ? "right" : "?");
+        twi_build_fail(b, TWI_E_NOT_BUILT, "built are free, left and canonical",
+                       "order = %s is not built yet",
+                       order == TW_ORDER_TREE    ? "tree"
+                       : order == TW_ORDER_RIGHT ? "right"
+                                                 : "?");
         return false;
     }
     *out = kinds[order] == TWI_ORDER_DEFAULT ? b->ir->order : kinds[order];
     return true;
 }
 
-static void
-numerics(tw_builder *b, tw_order order, bool native_math)
-{
+static void numerics(tw_builder *b, tw_order order, bool native_math) {
     uint8_t kind;
     if (twi_build_order(b, order, &kind))
         b->ir->order = kind;
@@ -95,18 +85,15 @@ numerics(tw_builder *b, tw_order order, bool native_math)
         twi_build_fail(b, TWI_E_NOT_BUILT, "math = portable", "math = native is not built yet");
 }
 
-void
-tw_build_numerics(tw_builder *b, tw_order order, bool native_math)
-{
+void tw_build_numerics(tw_builder *b, tw_order order, bool native_math) {
     BUILD_ENTER(b, BUILD_NOTHING)
     numerics(b, order, native_math);
     BUILD_LEAVE(b);
 }
 
-/* ---- dims, arrays, scalars --------------------------------------------------------------------------------- */
-static tw_ix
-dim(tw_builder *b, const char *name, bool dyn)
-{
+/* ---- dims, arrays, scalars
+ * --------------------------------------------------------------------------------- */
+static tw_ix dim(tw_builder *b, const char *name, bool dyn) {
     tw_ir *ir = b->ir;
     twi_sym sym = twi_build_sym(b, name, "dim");
     if (sym == 0)
@@ -122,9 +109,7 @@ dim(tw_builder *b, const char *name, bool dyn)
     return twi_ix_leaf(ir, TWI_IX_DIM, ir->dim.n - 1u);
 }
 
-tw_ix
-tw_build_dim(tw_builder *b, const char *name, bool dyn)
-{
+tw_ix tw_build_dim(tw_builder *b, const char *name, bool dyn) {
     BUILD_ENTER(b, 0)
     tw_ix x = dim(b, name, dyn);
     BUILD_LEAVE(b);
@@ -132,20 +117,19 @@ tw_build_dim(tw_builder *b, const char *name, bool dyn)
 }
 
 /* Dims and numbers, nothing that a launch does not know. */
-static bool
-of_dims(const tw_ir *ir, twi_ix x)
-{
+static bool of_dims(const tw_ir *ir, twi_ix x) {
     const twi_ix_node *n = &ir->ix.at[x];
     if (n->op == TWI_IX_CONST || n->op == TWI_IX_DIM)
         return true;
     return n->op >= TWI_IX_ADD && of_dims(ir, n->a) && of_dims(ir, n->b);
 }
 
-static tw_array
-array(tw_builder *b, const char *name, tw_elem elem, tw_role role, const tw_ix *dims, int rank)
-{
-    static const uint8_t roles[] = {
-        [TW_ROLE_IN] = TWI_IN, [TW_ROLE_OUT] = TWI_OUT, [TW_ROLE_INOUT] = TWI_INOUT, [TW_ROLE_TEMP] = TWI_TEMP};
+static tw_array array(tw_builder *b, const char *name, tw_elem elem, tw_role role,
+                      const tw_ix *dims, int rank) {
+    static const uint8_t roles[] = {[TW_ROLE_IN] = TWI_IN,
+                                    [TW_ROLE_OUT] = TWI_OUT,
+                                    [TW_ROLE_INOUT] = TWI_INOUT,
+                                    [TW_ROLE_TEMP] = TWI_TEMP};
     tw_ir *ir = b->ir;
     twi_sym sym = twi_build_sym(b, name, "array");
     if (sym == 0 || !is_free(b, sym) || !twi_build_elem_ok(b, elem))
@@ -154,7 +138,11 @@ array(tw_builder *b, const char *name, tw_elem elem, tw_role role, const tw_ix *
         twi_build_fail(b, TWI_E_TOO_MANY, "at most 8", "array %s has %d dims", name, rank);
         return 0;
     }
-    twi_array a = {.name = sym, .elem = (uint8_t)elem, .rank = (uint8_t)rank, .role = roles[role], .loc = b->loc};
+    twi_array a = {.name = sym,
+                   .elem = (uint8_t)elem,
+                   .rank = (uint8_t)rank,
+                   .role = roles[role],
+                   .loc = b->loc};
     for (int k = 0; k < rank; k++) {
         if (!twi_build_ix_valid(b, dims[k]))
             return 0;
@@ -169,18 +157,15 @@ array(tw_builder *b, const char *name, tw_elem elem, tw_role role, const tw_ix *
     return ir->array.n - 1u;
 }
 
-tw_array
-tw_build_array(tw_builder *b, const char *name, tw_elem elem, tw_role role, const tw_ix *dims, int rank)
-{
+tw_array tw_build_array(tw_builder *b, const char *name, tw_elem elem, tw_role role,
+                        const tw_ix *dims, int rank) {
     BUILD_ENTER(b, 0)
     tw_array a = array(b, name, elem, role, dims, rank);
     BUILD_LEAVE(b);
     return a;
 }
 
-static const char *
-num_text(tw_builder *b, const twi_num *num)
-{
+static const char *num_text(tw_builder *b, const twi_num *num) {
     if (num->integer)
         return twi_format(&b->arena, "%lld", (long long)num->whole);
     twi_sb sb;
@@ -190,35 +175,31 @@ num_text(tw_builder *b, const twi_num *num)
 }
 
 /* The pattern of a constant in a type, or why there is none. */
-static bool
-typed(tw_builder *b, tw_elem elem, tw_num num, uint64_t *bits)
-{
+static bool typed(tw_builder *b, tw_elem elem, tw_num num, uint64_t *bits) {
     const twi_num *n = &b->ir->num.at[num];
     if (twi_num_bits(n, elem, false, bits))
         return true;
     bool fraction = !n->integer && !twi_is_float(elem);
     twi_build_fail(b, TWI_E_CONST_RANGE,
-                   fraction ? "an integer type takes integer constants" : "write the value that the type has, as a float",
+                   fraction ? "an integer type takes integer constants"
+                            : "write the value that the type has, as a float",
                    "%s has no exact value in %s", num_text(b, n), tw_elem_name(elem));
     return false;
 }
 
-static bool
-num_valid(tw_builder *b, tw_num num)
-{
+static bool num_valid(tw_builder *b, tw_num num) {
     if (num != 0 && num >= b->ir->num.n)
         twi_build_fail(b, TWI_E_HANDLE, NULL, "constant %u does not exist", (unsigned)num);
     return num != 0 && num < b->ir->num.n;
 }
 
-static void
-fill(tw_builder *b, tw_array out, tw_num value)
-{
+static void fill(tw_builder *b, tw_array out, tw_num value) {
     if (out == 0 || out >= b->ir->array.n || !num_valid(b, value))
         return;
     twi_array *a = &b->ir->array.at[out];
     if (a->role != TWI_OUT) {
-        twi_build_fail(b, TWI_E_FILL_ROLE, NULL, "%s is no `out` array, so it cannot have a fill value",
+        twi_build_fail(b, TWI_E_FILL_ROLE, NULL,
+                       "%s is no `out` array, so it cannot have a fill value",
                        twi_text(&b->ctx->names, a->name));
     } else if (!twi_num_known(b->ir, value)) {
         twi_build_fail(b, TWI_E_NOT_BUILT, NULL, "a fill value that uses dims is not built yet");
@@ -227,17 +208,13 @@ fill(tw_builder *b, tw_array out, tw_num value)
     }
 }
 
-void
-tw_build_fill(tw_builder *b, tw_array out, tw_num value)
-{
+void tw_build_fill(tw_builder *b, tw_array out, tw_num value) {
     BUILD_ENTER(b, BUILD_NOTHING)
     fill(b, out, value);
     BUILD_LEAVE(b);
 }
 
-static tw_value
-scalar(tw_builder *b, const char *name, tw_elem elem, tw_num default_value)
-{
+static tw_value scalar(tw_builder *b, const char *name, tw_elem elem, tw_num default_value) {
     tw_ir *ir = b->ir;
     twi_sym sym = twi_build_sym(b, name, "scalar");
     if (sym == 0 || !is_free(b, sym) || !twi_build_elem_ok(b, elem))
@@ -250,23 +227,21 @@ scalar(tw_builder *b, const char *name, tw_elem elem, tw_num default_value)
             s.has_default = typed(b, elem, default_value, &s.bits);
     }
     twi_push(ir->arena, &ir->scalar, s);
-    twi_ins ins = {.op = TWI_SCALAR, .attr = ir->scalar.n - 1u, .name = sym,
+    twi_ins ins = {.op = TWI_SCALAR,
+                   .attr = ir->scalar.n - 1u,
+                   .name = sym,
                    .type = {(uint8_t)twi_value_elem(elem), 0}};
     return twi_build_put(b, ins, NULL, 0);
 }
 
-tw_value
-tw_build_scalar(tw_builder *b, const char *name, tw_elem elem, tw_num default_value)
-{
+tw_value tw_build_scalar(tw_builder *b, const char *name, tw_elem elem, tw_num default_value) {
     BUILD_ENTER(b, 0)
     tw_value v = scalar(b, name, elem, default_value);
     BUILD_LEAVE(b);
     return v;
 }
 
-static void
-fact(tw_builder *b, tw_relation relation, tw_ix x, tw_ix y)
-{
+static void fact(tw_builder *b, tw_relation relation, tw_ix x, tw_ix y) {
     static const uint8_t ops[] = {[TW_REL_EQ] = TWI_EQ, [TW_REL_NE] = TWI_NE, [TW_REL_LT] = TWI_LT,
                                   [TW_REL_LE] = TWI_LE, [TW_REL_GT] = TWI_GT, [TW_REL_GE] = TWI_GE};
     if (!twi_build_ix_valid(b, x) || !twi_build_ix_valid(b, y))
@@ -279,45 +254,36 @@ fact(tw_builder *b, tw_relation relation, tw_ix x, tw_ix y)
     twi_push(b->ir->arena, &b->ir->fact, f);
 }
 
-void
-tw_build_requires(tw_builder *b, tw_relation relation, tw_ix x, tw_ix y)
-{
+void tw_build_requires(tw_builder *b, tw_relation relation, tw_ix x, tw_ix y) {
     BUILD_ENTER(b, BUILD_NOTHING)
     fact(b, relation, x, y);
     BUILD_LEAVE(b);
 }
 
-/* ---- untyped constants ---------------------------------------------------------------------------------------- */
-tw_num
-tw_build_num_int(tw_builder *b, int64_t k)
-{
+/* ---- untyped constants
+ * ---------------------------------------------------------------------------------------- */
+tw_num tw_build_num_int(tw_builder *b, int64_t k) {
     BUILD_ENTER(b, 0)
     tw_num num = twi_num_int(b->ir, k);
     BUILD_LEAVE(b);
     return num;
 }
 
-static tw_num
-num_of_text(tw_builder *b, const char *numeral)
-{
+static tw_num num_of_text(tw_builder *b, const char *numeral) {
     tw_num num = numeral ? twi_num_decimal(b->ir, numeral, strlen(numeral)) : 0;
     if (num == 0)
         twi_build_fail(b, TWI_E_NUMERAL, NULL, "%s is no numeral", numeral ? numeral : "(nothing)");
     return num;
 }
 
-tw_num
-tw_build_num_text(tw_builder *b, const char *numeral)
-{
+tw_num tw_build_num_text(tw_builder *b, const char *numeral) {
     BUILD_ENTER(b, 0)
     tw_num num = num_of_text(b, numeral);
     BUILD_LEAVE(b);
     return num;
 }
 
-static tw_num
-num_of_ix(tw_builder *b, tw_ix x)
-{
+static tw_num num_of_ix(tw_builder *b, tw_ix x) {
     tw_ir *ir = b->ir;
     int64_t k;
     if (!twi_build_ix_valid(b, x))
@@ -325,8 +291,8 @@ num_of_ix(tw_builder *b, tw_ix x)
     if (twi_ix_is_const(ir, x, &k))
         return twi_num_int(ir, k);
     if (!of_dims(ir, x)) {
-        twi_build_fail(b, TWI_E_CONST_DIMS, "make a value of it", "%s is no constant: it depends on positions",
-                       twi_build_ix_text(b, x));
+        twi_build_fail(b, TWI_E_CONST_DIMS, "make a value of it",
+                       "%s is no constant: it depends on positions", twi_build_ix_text(b, x));
         return 0;
     }
     (void)twi_num_int(ir, 0); /* the table has its dummy */
@@ -334,18 +300,14 @@ num_of_ix(tw_builder *b, tw_ix x)
     return ir->num.n - 1u;
 }
 
-tw_num
-tw_build_num_ix(tw_builder *b, tw_ix x)
-{
+tw_num tw_build_num_ix(tw_builder *b, tw_ix x) {
     BUILD_ENTER(b, 0)
     tw_num num = num_of_ix(b, x);
     BUILD_LEAVE(b);
     return num;
 }
 
-static tw_num
-num_op(tw_builder *b, char op, tw_num x, tw_num y)
-{
+static tw_num num_op(tw_builder *b, char op, tw_num x, tw_num y) {
     static const char signs[] = "+-*/";
     static const twi_num_op ops[] = {TWI_NUM_ADD, TWI_NUM_SUB, TWI_NUM_MUL, TWI_NUM_DIV};
     tw_num num;
@@ -373,18 +335,14 @@ num_op(tw_builder *b, char op, tw_num x, tw_num y)
     return num;
 }
 
-tw_num
-tw_build_num_op(tw_builder *b, char op, tw_num x, tw_num y)
-{
+tw_num tw_build_num_op(tw_builder *b, char op, tw_num x, tw_num y) {
     BUILD_ENTER(b, 0)
     tw_num num = num_op(b, op, x, y);
     BUILD_LEAVE(b);
     return num;
 }
 
-twi_id
-twi_build_constant(tw_builder *b, tw_elem elem, uint32_t num)
-{
+twi_id twi_build_constant(tw_builder *b, tw_elem elem, uint32_t num) {
     twi_const c = {.num = num};
     tw_elem value = twi_value_elem(elem);
     if (!twi_build_elem_ok(b, elem) || !num_valid(b, num))
@@ -402,23 +360,21 @@ twi_build_constant(tw_builder *b, tw_elem elem, uint32_t num)
     return twi_build_put(b, ins, NULL, 0);
 }
 
-static tw_value
-constant(tw_builder *b, tw_elem elem, tw_num value)
-{
+static tw_value constant(tw_builder *b, tw_elem elem, tw_num value) {
     twi_id id = twi_build_constant(b, elem, value);
     if (id == 0 || elem == twi_value_elem(elem))
         return id;
-    /* bf16(0.1): the numeral is rounded once, so round to the narrow type before NARROW, which then keeps it */
+    /* bf16(0.1): the numeral is rounded once, so round to the narrow type before NARROW, which then
+     * keeps it */
     twi_const *c = &b->ir->constant.at[b->ir->ins.at[id].attr];
     if (c->known && !twi_narrow_const(&b->ir->num.at[value], elem, &c->bits))
-        twi_build_fail(b, TWI_E_CONST_RANGE, NULL, "the constant has no value in %s", tw_elem_name(elem));
+        twi_build_fail(b, TWI_E_CONST_RANGE, NULL, "the constant has no value in %s",
+                       tw_elem_name(elem));
     twi_ins ins = {.op = TWI_NARROW, .attr = elem, .type = {TW_F32, 0}};
     return b->current == 1 ? id : twi_build_put(b, ins, &id, 1);
 }
 
-tw_value
-tw_build_const(tw_builder *b, tw_elem elem, tw_num value)
-{
+tw_value tw_build_const(tw_builder *b, tw_elem elem, tw_num value) {
     BUILD_ENTER(b, 0)
     tw_value v = constant(b, elem, value);
     BUILD_LEAVE(b);

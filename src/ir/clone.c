@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * New and copied tile IRs. The copy renumbers: ids follow the text, and what stands in no region is gone,
- * so that the IR of the builder and the one parsed from its text are the same tables.
+ * New and copied tile IRs. The copy renumbers: ids follow the text, and what stands in no region is
+ * gone, so that the IR of the builder and the one parsed from its text are the same tables.
  */
 #include "ir/whole.h"
 
-tw_ir *
-twi_ir_new(tw_context *ctx, twi_arena *arena)
-{
+tw_ir *twi_ir_new(tw_context *ctx, twi_arena *arena) {
     tw_ir *ir = TWI_NEW(arena, tw_ir);
     ir->ctx = ctx;
     ir->arena = arena;
@@ -34,9 +32,7 @@ typedef struct {
     uint32_t *axis, *value, *num; /* old id -> new id */
 } copier;
 
-static twi_ix
-leaf(twi_ix_map *map, const twi_ix_node *node)
-{
+static twi_ix leaf(twi_ix_map *map, const twi_ix_node *node) {
     const copier *c = map->user;
     uint32_t id = node->a;
     if (node->op == TWI_IX_AXIS || node->op == TWI_IX_LO || node->op == TWI_IX_HI)
@@ -46,15 +42,9 @@ leaf(twi_ix_map *map, const twi_ix_node *node)
     return twi_ix_leaf(c->to, (twi_ix_op)node->op, id);
 }
 
-static twi_ix
-ix(copier *c, twi_ix x)
-{
-    return twi_ix_rewrite(c->from, x, &c->map);
-}
+static twi_ix ix(copier *c, twi_ix x) { return twi_ix_rewrite(c->from, x, &c->map); }
 
-static uint64_t
-axes(const copier *c, uint64_t set)
-{
+static uint64_t axes(const copier *c, uint64_t set) {
     uint64_t out = 0;
     for (unsigned a = 1; a < c->from->axis.n; a++)
         if (set >> a & 1u)
@@ -62,9 +52,7 @@ axes(const copier *c, uint64_t set)
     return out;
 }
 
-static uint32_t
-num(copier *c, uint32_t id)
-{
+static uint32_t num(copier *c, uint32_t id) {
     if (id == 0 || c->num[id] != 0)
         return c->num[id];
     twi_num n = c->from->num.at[id];
@@ -75,9 +63,7 @@ num(copier *c, uint32_t id)
     return c->num[id] = c->to->num.n - 1u;
 }
 
-static void
-copy_head(copier *c, const int64_t *dims)
-{
+static void copy_head(copier *c, const int64_t *dims) {
     const tw_ir *from = c->from;
     tw_ir *to = c->to;
     for (uint32_t k = 1; k < from->dim.n; k++) {
@@ -104,9 +90,7 @@ copy_head(copier *c, const int64_t *dims)
     }
 }
 
-static void
-copy_axis(copier *c, uint32_t id, uint32_t region)
-{
+static void copy_axis(copier *c, uint32_t id, uint32_t region) {
     twi_axis a = c->from->axis.at[id];
     a.lo = ix(c, a.lo);
     a.hi = ix(c, a.hi);
@@ -115,9 +99,7 @@ copy_axis(copier *c, uint32_t id, uint32_t region)
     c->axis[id] = c->to->axis.n - 1u;
 }
 
-static uint32_t
-attr(copier *c, const twi_ins *ins)
-{
+static uint32_t attr(copier *c, const twi_ins *ins) {
     tw_ir *to = c->to;
     if (ins->op == TWI_CONST) {
         twi_const k = c->from->constant.at[ins->attr];
@@ -141,9 +123,7 @@ attr(copier *c, const twi_ins *ins)
     return ins->attr;
 }
 
-static twi_id
-copy_ins(copier *c, twi_id id)
-{
+static twi_id copy_ins(copier *c, twi_id id) {
     tw_ir *to = c->to;
     twi_ins ins = c->from->ins.at[id];
     uint32_t first = to->args.n, old = ins.arg;
@@ -161,9 +141,7 @@ copy_ins(copier *c, twi_id id)
 static void copy_body(copier *c, uint32_t old, uint32_t new);
 
 /* The axes that a region declares come first, then the ones of `axis` statements in it. */
-static void
-copy_region(copier *c, uint32_t old, uint32_t new)
-{
+static void copy_region(copier *c, uint32_t old, uint32_t new) {
     const twi_region *r = &c->from->region.at[old];
     tw_ir *to = c->to;
     for (uint32_t k = 0; k < r->axes.n; k++) {
@@ -182,9 +160,7 @@ copy_region(copier *c, uint32_t old, uint32_t new)
         twi_push(to->arena, &to->region.at[new].yields, c->value[r->yields.at[k]]);
 }
 
-static void
-copy_body(copier *c, uint32_t old, uint32_t new)
-{
+static void copy_body(copier *c, uint32_t old, uint32_t new) {
     const twi_region *r = &c->from->region.at[old];
     tw_ir *to = c->to;
     for (uint32_t k = 0; k < r->body.n; k++) {
@@ -194,16 +170,15 @@ copy_body(copier *c, uint32_t old, uint32_t new)
         if (twi_op_row(to->ins.at[v].op)->kind != TWI_KIND_REGION)
             continue;
         uint32_t inner_old = c->from->ins.at[id].attr, inner = to->region.n;
-        twi_region inner_region = {.kind = c->from->region.at[inner_old].kind, .parent = new, .ins = v};
+        twi_region inner_region = {
+            .kind = c->from->region.at[inner_old].kind, .parent = new, .ins = v};
         twi_push(to->arena, &to->region, inner_region);
         to->ins.at[v].attr = inner;
         copy_region(c, inner_old, inner);
     }
 }
 
-tw_ir *
-twi_ir_copy(const tw_ir *ir, twi_arena *arena, const int64_t *dims)
-{
+tw_ir *twi_ir_copy(const tw_ir *ir, twi_arena *arena, const int64_t *dims) {
     copier c = {.from = ir, .to = twi_ir_new(ir->ctx, arena)};
     c.map = (twi_ix_map){leaf, &c, c.to};
     c.axis = TWI_NEW_N(arena, uint32_t, TWI_MAX_AXES);
@@ -221,15 +196,9 @@ twi_ir_copy(const tw_ir *ir, twi_arena *arena, const int64_t *dims)
     return to;
 }
 
-tw_ir *
-twi_ir_clone(const tw_ir *ir, twi_arena *arena)
-{
-    return twi_ir_copy(ir, arena, NULL);
-}
+tw_ir *twi_ir_clone(const tw_ir *ir, twi_arena *arena) { return twi_ir_copy(ir, arena, NULL); }
 
-tw_ir *
-twi_ir_compact(const tw_ir *ir, twi_arena *arena)
-{
+tw_ir *twi_ir_compact(const tw_ir *ir, twi_arena *arena) {
     tw_ir *to = twi_ir_copy(ir, arena, NULL);
     twi_name_values(to);
     return to;

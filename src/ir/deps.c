@@ -1,39 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What each value depends on: the axes of its tile and, beyond them, the parallel and serial axes that its
- * subscripts, positions, bounds and carries bring in. A fixpoint, because a carry depends on its yield.
+ * What each value depends on: the axes of its tile and, beyond them, the parallel and serial axes
+ * that its subscripts, positions, bounds and carries bring in. A fixpoint, because a carry depends
+ * on its yield.
  *
- * Three rules decide about bounds. A value over an axis depends on the positions in the axis's bounds
- * (`axis k: s*C .. ..` counts from s*C). A fold over an axis, and what a loop carries, depends on all that
- * the bounds depend on, lo(i) and hi(i) included. But a value over an axis whose bound is hi(i) is the same
- * for all i of one block, so it does not gain i: keys of a causal attention stay one tile for all queries.
+ * Three rules decide about bounds. A value over an axis depends on the positions in the axis's
+ * bounds
+ * (`axis k: s*C .. ..` counts from s*C). A fold over an axis, and what a loop carries, depends on
+ * all that the bounds depend on, lo(i) and hi(i) included. But a value over an axis whose bound is
+ * hi(i) is the same for all i of one block, so it does not gain i: keys of a causal attention stay
+ * one tile for all queries.
  */
 #include "ir/ir.h"
 
 typedef struct {
     const tw_ir *ir;
     uint64_t *deps;
-    uint64_t at_bounds[TWI_MAX_AXES];  /* positions in an axis's bounds, closed over their own bounds */
+    uint64_t
+        at_bounds[TWI_MAX_AXES]; /* positions in an axis's bounds, closed over their own bounds */
     uint64_t all_bounds[TWI_MAX_AXES]; /* lo(i), hi(i) too */
 } state;
 
-static uint64_t
-bit(uint32_t axis)
-{
-    return UINT64_C(1) << axis;
-}
+static uint64_t bit(uint32_t axis) { return UINT64_C(1) << axis; }
 
-static uint64_t
-over(const uint64_t *table, uint64_t set)
-{
+static uint64_t over(const uint64_t *table, uint64_t set) {
     for (unsigned a = 1; a < TWI_MAX_AXES; a++)
         if (set >> a & 1u)
             set |= table[a];
     return set;
 }
 
-static void
-find_bounds(state *s)
-{
+static void find_bounds(state *s) {
     const tw_ir *ir = s->ir;
     for (uint32_t a = 1; a < ir->axis.n; a++) { /* bounds speak of earlier axes only */
         const twi_axis *x = &ir->axis.at[a];
@@ -44,9 +40,7 @@ find_bounds(state *s)
 }
 
 /* VALUE nodes inside an index expression bring what the value depends on. */
-static uint64_t
-ix_deps(const state *s, twi_ix x)
-{
+static uint64_t ix_deps(const state *s, twi_ix x) {
     const twi_ix_node *n = &s->ir->ix.at[x];
     if (n->op == TWI_IX_VALUE)
         return s->deps[n->a];
@@ -55,9 +49,7 @@ ix_deps(const state *s, twi_ix x)
     return n->axes;
 }
 
-static uint64_t
-access_deps(const state *s, uint32_t id)
-{
+static uint64_t access_deps(const state *s, uint32_t id) {
     const twi_access *a = &s->ir->access.at[id];
     uint64_t set = 0;
     for (unsigned d = 0; d < s->ir->array.at[a->array].rank; d++)
@@ -65,18 +57,14 @@ access_deps(const state *s, uint32_t id)
     return set;
 }
 
-static uint64_t
-carried(const state *s, uint32_t region, uint32_t k)
-{
+static uint64_t carried(const state *s, uint32_t region, uint32_t k) {
     const twi_region *r = &s->ir->region.at[region];
     uint32_t step = r->axes.at[0];
     uint64_t set = s->deps[twi_arg(s->ir, r->ins, k)] | s->deps[r->yields.at[k]];
     return (set | s->all_bounds[step]) & ~bit(step);
 }
 
-static uint64_t
-ins_deps(const state *s, twi_id v, uint32_t region)
-{
+static uint64_t ins_deps(const state *s, twi_id v, uint32_t region) {
     const tw_ir *ir = s->ir;
     const twi_ins *ins = &ir->ins.at[v];
     uint64_t set = ins->type.axes;
@@ -100,18 +88,14 @@ ins_deps(const state *s, twi_id v, uint32_t region)
     return set;
 }
 
-static bool
-visit(state *s, twi_id v, uint32_t region)
-{
+static bool visit(state *s, twi_id v, uint32_t region) {
     uint64_t set = ins_deps(s, v, region);
     bool more = set != s->deps[v];
     s->deps[v] = set;
     return more;
 }
 
-void
-twi_deps(const tw_ir *ir, uint64_t *deps)
-{
+void twi_deps(const tw_ir *ir, uint64_t *deps) {
     state s = {.ir = ir, .deps = deps};
     memset(deps, 0, ir->ins.n * sizeof *deps);
     find_bounds(&s);

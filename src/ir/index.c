@@ -5,16 +5,13 @@
 #include "base/hash.h"
 #include "ir/ir.h"
 
-/* ---- arithmetic without overflow ------------------------------------------------------------------ */
-static bool
-add_fits(int64_t a, int64_t b)
-{
+/* ---- arithmetic without overflow
+ * ------------------------------------------------------------------ */
+static bool add_fits(int64_t a, int64_t b) {
     return b >= 0 ? a <= INT64_MAX - b : a >= INT64_MIN - b;
 }
 
-static bool
-mul_fits(int64_t a, int64_t b)
-{
+static bool mul_fits(int64_t a, int64_t b) {
     if (a == 0 || b == 0)
         return true;
     if (a == -1)
@@ -26,15 +23,11 @@ mul_fits(int64_t a, int64_t b)
     return a <= INT64_MIN / b && a >= INT64_MAX / b;
 }
 
-static int64_t
-wrap(uint64_t v)
-{
+static int64_t wrap(uint64_t v) {
     return v <= INT64_MAX ? (int64_t)v : (int64_t)(v - (uint64_t)INT64_MAX - 1u) + INT64_MIN;
 }
 
-static int64_t
-floor_div(int64_t a, int64_t b)
-{
+static int64_t floor_div(int64_t a, int64_t b) {
     if (b == 0)
         return 0;
     if (b == -1)
@@ -42,9 +35,7 @@ floor_div(int64_t a, int64_t b)
     return a / b - (a % b != 0 && (a % b < 0) != (b < 0));
 }
 
-bool
-twi_ix_overflows(twi_ix_op op, int64_t a, int64_t b)
-{
+bool twi_ix_overflows(twi_ix_op op, int64_t a, int64_t b) {
     if (op == TWI_IX_ADD)
         return !add_fits(a, b);
     if (op == TWI_IX_SUB)
@@ -54,9 +45,7 @@ twi_ix_overflows(twi_ix_op op, int64_t a, int64_t b)
     return op == TWI_IX_DIV && a == INT64_MIN && b == -1;
 }
 
-int64_t
-twi_ix_apply(twi_ix_op op, int64_t a, int64_t b)
-{
+int64_t twi_ix_apply(twi_ix_op op, int64_t a, int64_t b) {
     uint64_t x = (uint64_t)a, y = (uint64_t)b;
     if (op == TWI_IX_ADD)
         return wrap(x + y);
@@ -73,35 +62,28 @@ twi_ix_apply(twi_ix_op op, int64_t a, int64_t b)
     return a > b ? a : b; /* MAX */
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------ */
-static uint64_t
-node_hash(const twi_ix_node *n)
-{
+/* ---- nodes
+ * ------------------------------------------------------------------------------------------ */
+static uint64_t node_hash(const twi_ix_node *n) {
     uint64_t h = twi_hash_mix(n->op, n->a);
     return twi_hash_mix(twi_hash_mix(h, n->b), (uint64_t)n->k);
 }
 
-static void
-put_slot(tw_ir *ir, uint32_t id)
-{
+static void put_slot(tw_ir *ir, uint32_t id) {
     uint32_t at = (uint32_t)node_hash(&ir->ix.at[id]) & (ir->ix_slots - 1u);
     while (ir->ix_slot[at] != 0)
         at = (at + 1u) & (ir->ix_slots - 1u);
     ir->ix_slot[at] = id;
 }
 
-static void
-grow_slots(tw_ir *ir)
-{
+static void grow_slots(tw_ir *ir) {
     ir->ix_slots = ir->ix_slots ? ir->ix_slots * 2u : 64u;
     ir->ix_slot = TWI_NEW_N(ir->arena, uint32_t, ir->ix_slots);
     for (uint32_t id = 1; id < ir->ix.n; id++)
         put_slot(ir, id);
 }
 
-static twi_ix
-intern(tw_ir *ir, twi_ix_node node)
-{
+static twi_ix intern(tw_ir *ir, twi_ix_node node) {
     if (ir->ix.n == 0)
         twi_push(ir->arena, &ir->ix, (twi_ix_node){0});
     if ((ir->ix.n + 1u) * 2u > ir->ix_slots)
@@ -117,15 +99,11 @@ intern(tw_ir *ir, twi_ix_node node)
     return ir->ix.n - 1u;
 }
 
-twi_ix
-twi_ix_const(tw_ir *ir, int64_t k)
-{
+twi_ix twi_ix_const(tw_ir *ir, int64_t k) {
     return intern(ir, (twi_ix_node){.op = TWI_IX_CONST, .k = k, .depth = 1});
 }
 
-twi_ix
-twi_ix_leaf(tw_ir *ir, twi_ix_op op, uint32_t id)
-{
+twi_ix twi_ix_leaf(tw_ir *ir, twi_ix_op op, uint32_t id) {
     twi_ix_node n = {.op = (uint8_t)op, .a = id, .depth = 1};
     if (op == TWI_IX_AXIS || op == TWI_IX_LO || op == TWI_IX_HI)
         n.axes = UINT64_C(1) << id;
@@ -138,19 +116,18 @@ twi_ix_leaf(tw_ir *ir, twi_ix_op op, uint32_t id)
     return intern(ir, n);
 }
 
-bool
-twi_ix_is_const(const tw_ir *ir, twi_ix x, int64_t *k)
-{
+bool twi_ix_is_const(const tw_ir *ir, twi_ix x, int64_t *k) {
     if (x == 0 || ir->ix.at[x].op != TWI_IX_CONST)
         return false;
     *k = ir->ix.at[x].k;
     return true;
 }
 
-/* What a constant operand makes of the expression; 0: nothing. Exact for all values of the other. */
-static twi_ix
-fold_one(tw_ir *ir, twi_ix_op op, twi_ix a, twi_ix b, bool ka, int64_t va, bool kb, int64_t vb)
-{
+/* What a constant operand makes of the expression; 0: nothing. Exact for all values of the other.
+ */
+static twi_ix fold_one(tw_ir *ir, twi_ix_op op, twi_ix a, twi_ix b) {
+    int64_t va = 0, vb = 0;
+    bool ka = twi_ix_is_const(ir, a, &va), kb = twi_ix_is_const(ir, b, &vb);
     if (kb && vb == 0 && (op == TWI_IX_ADD || op == TWI_IX_SUB))
         return a;
     if (ka && va == 0 && op == TWI_IX_ADD)
@@ -170,29 +147,29 @@ fold_one(tw_ir *ir, twi_ix_op op, twi_ix a, twi_ix b, bool ka, int64_t va, bool 
     return 0;
 }
 
-twi_ix
-twi_ix_make(tw_ir *ir, twi_ix_op op, twi_ix a, twi_ix b)
-{
+twi_ix twi_ix_make(tw_ir *ir, twi_ix_op op, twi_ix a, twi_ix b) {
     if (a == 0 || b == 0)
         return 0;
     int64_t va = 0, vb = 0;
     bool ka = twi_ix_is_const(ir, a, &va), kb = twi_ix_is_const(ir, b, &vb);
     if (ka && kb && !twi_ix_overflows(op, va, vb))
         return twi_ix_const(ir, twi_ix_apply(op, va, vb));
-    twi_ix folded = fold_one(ir, op, a, b, ka, va, kb, vb);
+    twi_ix folded = fold_one(ir, op, a, b);
     if (folded)
         return folded;
     const twi_ix_node *x = &ir->ix.at[a], *y = &ir->ix.at[b];
     uint16_t deeper = (uint16_t)((x->depth > y->depth ? x->depth : y->depth) + 1);
     if (deeper > TWI_IX_DEPTH)
         return 0;
-    return intern(ir, (twi_ix_node){.op = (uint8_t)op, .a = a, .b = b, .axes = x->axes | y->axes,
-                                    .at = x->at | y->at, .depth = deeper});
+    return intern(ir, (twi_ix_node){.op = (uint8_t)op,
+                                    .a = a,
+                                    .b = b,
+                                    .axes = x->axes | y->axes,
+                                    .at = x->at | y->at,
+                                    .depth = deeper});
 }
 
-twi_ix
-twi_ix_rewrite(const tw_ir *from, twi_ix x, twi_ix_map *map)
-{
+twi_ix twi_ix_rewrite(const tw_ir *from, twi_ix x, twi_ix_map *map) {
     if (x == 0)
         return 0;
     const twi_ix_node n = from->ix.at[x]; /* a copy: `to` may be `from` */
@@ -204,9 +181,8 @@ twi_ix_rewrite(const tw_ir *from, twi_ix x, twi_ix_map *map)
     return twi_ix_make(map->to, (twi_ix_op)n.op, a, b);
 }
 
-int64_t
-twi_ix_eval(const tw_ir *ir, twi_ix x, int64_t (*leaf)(void *user, const twi_ix_node *node), void *user)
-{
+int64_t twi_ix_eval(const tw_ir *ir, twi_ix x, int64_t (*leaf)(void *user, const twi_ix_node *node),
+                    void *user) {
     const twi_ix_node *n = &ir->ix.at[x];
     if (n->op == TWI_IX_CONST)
         return n->k;
@@ -216,10 +192,9 @@ twi_ix_eval(const tw_ir *ir, twi_ix x, int64_t (*leaf)(void *user, const twi_ix_
     return twi_ix_apply((twi_ix_op)n->op, a, b);
 }
 
-/* ---- affine form -------------------------------------------------------------------------------------- */
-static void
-add_term(twi_arena *arena, twi_affine *f, twi_ix atom, int64_t coef)
-{
+/* ---- affine form
+ * -------------------------------------------------------------------------------------- */
+static void add_term(twi_arena *arena, twi_affine *f, twi_ix atom, int64_t coef) {
     uint32_t k = 0;
     while (k < f->n && f->term[k].atom < atom)
         k++;
@@ -242,9 +217,7 @@ add_term(twi_arena *arena, twi_affine *f, twi_ix atom, int64_t coef)
     f->n++;
 }
 
-static void
-add_affine(const tw_ir *ir, twi_arena *arena, twi_affine *f, twi_ix x, int64_t times)
-{
+static void add_affine(const tw_ir *ir, twi_arena *arena, twi_affine *f, twi_ix x, int64_t times) {
     const twi_ix_node *n = &ir->ix.at[x];
     int64_t k;
     if (n->op == TWI_IX_CONST) {
@@ -262,38 +235,34 @@ add_affine(const tw_ir *ir, twi_arena *arena, twi_affine *f, twi_ix x, int64_t t
     }
 }
 
-twi_affine
-twi_ix_affine(const tw_ir *ir, twi_arena *arena, twi_ix x)
-{
+twi_affine twi_ix_affine(const tw_ir *ir, twi_arena *arena, twi_ix x) {
     twi_affine f = {0};
     if (x)
         add_affine(ir, arena, &f, x, 1);
     return f;
 }
 
-/* ---- intervals ------------------------------------------------------------------------------------------ */
+/* ---- intervals
+ * ------------------------------------------------------------------------------------------ */
 typedef struct {
     int64_t lo, hi;
 } span;
 
 static bool range_of(const tw_ir *ir, twi_ix x, span *s, int depth);
 
-static bool
-axis_range(const tw_ir *ir, const twi_ix_node *n, span *s, int depth)
-{
+static bool axis_range(const tw_ir *ir, const twi_ix_node *n, span *s, int depth) {
     const twi_axis *a = &ir->axis.at[n->a];
     span lo = {0, 0}, hi;
     if ((a->lo && !range_of(ir, a->lo, &lo, depth + 1)) || !range_of(ir, a->hi, &hi, depth + 1))
         return false;
-    *s = (span){lo.lo, hi.hi > lo.lo ? hi.hi - 1 : lo.lo}; /* an empty axis has no position at all */
+    *s =
+        (span){lo.lo, hi.hi > lo.lo ? hi.hi - 1 : lo.lo}; /* an empty axis has no position at all */
     if (n->op == TWI_IX_HI)
         *s = (span){lo.lo + 1, s->hi + 1};
     return true;
 }
 
-static bool
-corners(twi_ix_op op, span a, span b, span *s)
-{
+static bool corners(twi_ix_op op, span a, span b, span *s) {
     int64_t x[2] = {a.lo, a.hi}, y[2] = {b.lo, b.hi};
     *s = (span){INT64_MAX, INT64_MIN};
     for (int k = 0; k < 4; k++) {
@@ -306,9 +275,7 @@ corners(twi_ix_op op, span a, span b, span *s)
     return true;
 }
 
-static bool
-div_range(twi_ix_op op, span a, span b, span *s)
-{
+static bool div_range(twi_ix_op op, span a, span b, span *s) {
     if (b.lo <= 0)
         return false; /* by zero or less: nobody asks */
     if (op == TWI_IX_DIV)
@@ -324,9 +291,7 @@ div_range(twi_ix_op op, span a, span b, span *s)
 }
 
 /* Sum of the affine form's terms: what cancels cancels first. */
-static bool
-sum_range(const tw_ir *ir, const twi_affine *f, span *s, int depth)
-{
+static bool sum_range(const tw_ir *ir, const twi_affine *f, span *s, int depth) {
     *s = (span){f->constant, f->constant};
     for (uint32_t k = 0; k < f->n; k++) {
         span t, c = {f->term[k].coef, f->term[k].coef};
@@ -339,11 +304,10 @@ sum_range(const tw_ir *ir, const twi_affine *f, span *s, int depth)
     return true;
 }
 
-static bool
-range_of(const tw_ir *ir, twi_ix x, span *s, int depth)
-{
+static bool range_of(const tw_ir *ir, twi_ix x, span *s, int depth) {
     const twi_ix_node *n = &ir->ix.at[x];
-    if (depth > TWI_IX_DEPTH || n->op == TWI_IX_DIM || n->op == TWI_IX_VALUE || n->op == TWI_IX_NONE)
+    if (depth > TWI_IX_DEPTH || n->op == TWI_IX_DIM || n->op == TWI_IX_VALUE ||
+        n->op == TWI_IX_NONE)
         return false;
     if (n->op == TWI_IX_CONST) {
         *s = (span){n->k, n->k};
@@ -366,9 +330,7 @@ range_of(const tw_ir *ir, twi_ix x, span *s, int depth)
     return corners((twi_ix_op)n->op, a, b, s); /* MUL, MIN, MAX: extremes lie in corners */
 }
 
-bool
-twi_ix_range(const tw_ir *ir, twi_ix x, int64_t *least, int64_t *most)
-{
+bool twi_ix_range(const tw_ir *ir, twi_ix x, int64_t *least, int64_t *most) {
     span s;
     if (x == 0 || !range_of(ir, x, &s, 0))
         return false;
@@ -377,17 +339,13 @@ twi_ix_range(const tw_ir *ir, twi_ix x, int64_t *least, int64_t *most)
     return true;
 }
 
-bool
-twi_is_tile_axis(const tw_ir *ir, unsigned axis)
-{
+bool twi_is_tile_axis(const tw_ir *ir, unsigned axis) {
     const twi_axis *a = &ir->axis.at[axis];
     return a->kind == TWI_AXIS_FULL || a->kind == TWI_AXIS_BLOCK ||
            (a->kind == TWI_AXIS_STEP && a->block > 0);
 }
 
-uint64_t
-twi_tile_axes(const tw_ir *ir, uint64_t axes)
-{
+uint64_t twi_tile_axes(const tw_ir *ir, uint64_t axes) {
     uint64_t tile = 0;
     for (unsigned a = 1; a < ir->axis.n && a < TWI_MAX_AXES; a++)
         if ((axes >> a & 1u) && twi_is_tile_axis(ir, a))

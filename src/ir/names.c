@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names of values and axes: unique in a kernel, stable, made once when a kernel is complete. A value has
- * the name that the source gave it (bound anew: c, c.1, c.2), an unnamed load its array's, anything else
- * its operation's and a number from 1 (dot.1).
+ * Names of values and axes: unique in a kernel, stable, made once when a kernel is complete. A
+ * value has the name that the source gave it (bound anew: c, c.1, c.2), an unnamed load its
+ * array's, anything else its operation's and a number from 1 (dot.1).
  */
 #include "ir/whole.h"
 
@@ -13,9 +13,7 @@ typedef struct {
     uint32_t cap;
 } taken;
 
-static uint32_t *
-count_of(taken *t, twi_sym sym)
-{
+static uint32_t *count_of(taken *t, twi_sym sym) {
     if (sym >= t->cap) {
         uint32_t cap = t->cap ? t->cap : 64u;
         while (cap <= sym)
@@ -30,9 +28,7 @@ count_of(taken *t, twi_sym sym)
 }
 
 /* The base itself if it is free and `bare` allows it, else with the first free suffix. */
-static twi_sym
-unique(taken *t, twi_sym base, bool bare)
-{
+static twi_sym unique(taken *t, twi_sym base, bool bare) {
     uint32_t *count = count_of(t, base);
     if (bare && *count == 0) {
         *count = 2;
@@ -40,7 +36,8 @@ unique(taken *t, twi_sym base, bool bare)
     }
     uint32_t next = *count > 1u ? *count - 1u : 1u;
     for (;; next++) {
-        twi_sym sym = twi_intern_str(t->names, twi_format(t->arena, "%s.%u", twi_text(t->names, base), next));
+        twi_sym sym =
+            twi_intern_str(t->names, twi_format(t->arena, "%s.%u", twi_text(t->names, base), next));
         if (*count_of(t, sym) == 0) {
             *count_of(t, sym) = 2;
             *count_of(t, base) = next + 2u;
@@ -50,18 +47,14 @@ unique(taken *t, twi_sym base, bool bare)
 }
 
 /* The scope that an axis belongs to; 0: a loop around scopes. */
-static uint32_t
-scope_of(const tw_ir *ir, uint32_t axis)
-{
+static uint32_t scope_of(const tw_ir *ir, uint32_t axis) {
     uint32_t r = ir->axis.at[axis].region;
     while (r != 0 && ir->region.at[r].kind != TWI_REGION_PAR)
         r = ir->region.at[r].parent;
     return r;
 }
 
-static bool
-axis_taken(const tw_ir *ir, uint32_t axis, twi_sym name)
-{
+static bool axis_taken(const tw_ir *ir, uint32_t axis, twi_sym name) {
     for (uint32_t k = 1; k < axis; k++) {
         uint32_t a = scope_of(ir, k), b = scope_of(ir, axis);
         if (ir->axis.at[k].name == name && (a == b || a == 0 || b == 0))
@@ -70,21 +63,17 @@ axis_taken(const tw_ir *ir, uint32_t axis, twi_sym name)
     return false;
 }
 
-static void
-name_axes(tw_ir *ir)
-{
+static void name_axes(tw_ir *ir) {
     for (uint32_t a = 1; a < ir->axis.n; a++) {
         twi_sym base = ir->axis.at[a].name, name = base;
         for (unsigned k = 1; axis_taken(ir, a, name); k++)
-            name = twi_intern_str(&ir->ctx->names,
-                                  twi_format(ir->arena, "%s.%u", twi_text(&ir->ctx->names, base), k));
+            name = twi_intern_str(&ir->ctx->names, twi_format(ir->arena, "%s.%u",
+                                                              twi_text(&ir->ctx->names, base), k));
         ir->axis.at[a].name = name;
     }
 }
 
-void
-twi_name_values(tw_ir *ir)
-{
+void twi_name_values(tw_ir *ir) {
     taken t = {.arena = ir->arena, .names = &ir->ctx->names};
     name_axes(ir);
     for (uint32_t v = 1; v < ir->ins.n; v++) {
@@ -103,15 +92,11 @@ twi_name_values(tw_ir *ir)
     }
 }
 
-const char *
-twi_value_name(const tw_ir *ir, twi_id v)
-{
+const char *twi_value_name(const tw_ir *ir, twi_id v) {
     return twi_text(&ir->ctx->names, ir->ins.at[v].name);
 }
 
-twi_id
-twi_value_named(const tw_ir *ir, const char *name, size_t n)
-{
+twi_id twi_value_named(const tw_ir *ir, const char *name, size_t n) {
     twi_sym sym = twi_lookup(&ir->ctx->names, name, n);
     for (uint32_t v = 1; sym != 0 && v < ir->ins.n; v++)
         if (ir->ins.at[v].name == sym && ir->ins.at[v].type.elem != TW_NONE)

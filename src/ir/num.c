@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Untyped constants: exact integers while they fit 64 bits, double-double (about 106 bits) otherwise,
- * rounded once when they meet a type. Numerals are read exactly: the second half of the double-double is
- * the numeral minus its nearest double, by integer arithmetic. Double-double: Dekker 1971, Knuth 4.2.2.
+ * Untyped constants: exact integers while they fit 64 bits, double-double (about 106 bits)
+ * otherwise, rounded once when they meet a type. Numerals are read exactly: the second half of the
+ * double-double is the numeral minus its nearest double, by integer arithmetic. Double-double:
+ * Dekker 1971, Knuth 4.2.2.
  */
 #include "ir/ir.h"
 
@@ -9,14 +10,13 @@
 
 #define NUM_DEPTH 400
 
-/* ---- double-double ------------------------------------------------------------------------------- */
+/* ---- double-double
+ * ------------------------------------------------------------------------------- */
 typedef struct {
     double hi, lo;
 } dd;
 
-static dd
-two_sum(double a, double b)
-{
+static dd two_sum(double a, double b) {
     double s = a + b;
     if (!isfinite(s))
         return (dd){s, 0};
@@ -24,18 +24,14 @@ two_sum(double a, double b)
     return (dd){s, (a - (s - v)) + (b - v)};
 }
 
-static dd
-two_product(double a, double b)
-{
+static dd two_product(double a, double b) {
     double p = a * b;
     if (!isfinite(p))
         return (dd){p, 0};
     return (dd){p, fma(a, b, -p)};
 }
 
-static dd
-dd_add(dd a, dd b)
-{
+static dd dd_add(dd a, dd b) {
     dd s = two_sum(a.hi, b.hi), t = two_sum(a.lo, b.lo);
     if (!isfinite(s.hi))
         return s;
@@ -43,24 +39,16 @@ dd_add(dd a, dd b)
     return two_sum(s.hi, s.lo + t.lo);
 }
 
-static dd
-dd_mul(dd a, dd b)
-{
+static dd dd_mul(dd a, dd b) {
     dd p = two_product(a.hi, b.hi);
     if (!isfinite(p.hi))
         return p;
     return two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
 }
 
-static dd
-dd_neg(dd a)
-{
-    return (dd){-a.hi, -a.lo};
-}
+static dd dd_neg(dd a) { return (dd){-a.hi, -a.lo}; }
 
-static dd
-dd_div(dd a, dd b)
-{
+static dd dd_div(dd a, dd b) {
     dd q = {a.hi / b.hi, 0};
     if (!isfinite(q.hi) || q.hi == 0.0 || isinf(b.hi))
         return q;
@@ -71,9 +59,7 @@ dd_div(dd a, dd b)
     return dd_add(q, (dd){r.hi / b.hi, 0});
 }
 
-static dd
-dd_int(int64_t k)
-{
+static dd dd_int(int64_t k) {
     double hi = (double)k;
     /* what the double lost fits an int64; 2^63 itself is one more than the greatest */
     int64_t back = hi >= 0x1p63 ? INT64_MAX : (int64_t)hi;
@@ -81,17 +67,16 @@ dd_int(int64_t k)
     return two_sum(hi, rest);
 }
 
-/* ---- exact reading of decimal numerals -------------------------------------------------------------- */
-#define WORDS 192u   /* 6144 bits: 400 digits times 10^400, or 2^1074 and a mantissa times 10^700 */
+/* ---- exact reading of decimal numerals
+ * -------------------------------------------------------------- */
+#define WORDS 192u /* 6144 bits: 400 digits times 10^400, or 2^1074 and a mantissa times 10^700 */
 #define DIGITS 400u
 typedef struct {
     uint32_t n;
     uint32_t w[WORDS];
 } big;
 
-static bool
-big_mul_add(big *b, uint32_t times, uint32_t plus)
-{
+static bool big_mul_add(big *b, uint32_t times, uint32_t plus) {
     uint64_t carry = plus;
     for (uint32_t k = 0; k < b->n; k++) {
         carry += (uint64_t)b->w[k] * times;
@@ -106,24 +91,18 @@ big_mul_add(big *b, uint32_t times, uint32_t plus)
     return true;
 }
 
-static bool
-big_scale(big *b, uint32_t base, int64_t power)
-{
+static bool big_scale(big *b, uint32_t base, int64_t power) {
     for (; power > 0; power--)
         if (!big_mul_add(b, base, 0))
             return false;
     return true;
 }
 
-static bool
-big_shift(big *b, int64_t bits)
-{
+static bool big_shift(big *b, int64_t bits) {
     return big_scale(b, 1u << 16, bits / 16) && big_scale(b, 2, bits % 16);
 }
 
-static int
-big_compare(const big *a, const big *b)
-{
+static int big_compare(const big *a, const big *b) {
     if (a->n != b->n)
         return a->n < b->n ? -1 : 1;
     for (uint32_t k = a->n; k-- > 0;)
@@ -132,8 +111,7 @@ big_compare(const big *a, const big *b)
     return 0;
 }
 
-static void
-big_subtract(big *a, const big *b) /* a >= b */
+static void big_subtract(big *a, const big *b) /* a >= b */
 {
     int64_t borrow = 0;
     for (uint32_t k = 0; k < a->n; k++) {
@@ -146,9 +124,7 @@ big_subtract(big *a, const big *b) /* a >= b */
 }
 
 /* The leading 96 bits as mantissa * 2^exponent. */
-static double
-big_lead(const big *a, int *exponent)
-{
+static double big_lead(const big *a, int *exponent) {
     double m = 0.0;
     uint32_t used = a->n < 3u ? a->n : 3u;
     for (uint32_t k = 0; k < used; k++)
@@ -163,9 +139,7 @@ typedef struct {
     bool integer;
 } decimal;
 
-static bool
-read_decimal(const char *text, size_t n, decimal *d)
-{
+static bool read_decimal(const char *text, size_t n, decimal *d) {
     bool point = false, any = false;
     size_t k = 0;
     uint32_t kept = 0;
@@ -209,9 +183,7 @@ read_decimal(const char *text, size_t n, decimal *d)
 }
 
 /* digits * 10^ten - hi, rounded; 0 where it does not matter (hi zero or infinite). */
-static double
-residual(const decimal *d, double hi)
-{
+static double residual(const decimal *d, double hi) {
     if (hi == 0.0 || !isfinite(hi) || d->ten > 400 || d->ten < -1200)
         return 0.0;
     int two;
@@ -241,32 +213,24 @@ residual(const decimal *d, double hi)
     return order < 0 ? -r : r;
 }
 
-/* ---- numbers of an IR ----------------------------------------------------------------------------------- */
-static uint32_t
-put(tw_ir *ir, twi_num num)
-{
+/* ---- numbers of an IR
+ * ----------------------------------------------------------------------------------- */
+static uint32_t put(tw_ir *ir, twi_num num) {
     if (ir->num.n == 0)
         twi_push(ir->arena, &ir->num, (twi_num){0});
     twi_push(ir->arena, &ir->num, num);
     return ir->num.n - 1u;
 }
 
-static twi_num
-whole_num(int64_t k)
-{
+static twi_num whole_num(int64_t k) {
     dd v = dd_int(k);
-    return (twi_num){.op = TWI_NUM_VALUE, .integer = true, .hi = v.hi, .lo = v.lo, .whole = k, .depth = 1};
+    return (twi_num){
+        .op = TWI_NUM_VALUE, .integer = true, .hi = v.hi, .lo = v.lo, .whole = k, .depth = 1};
 }
 
-uint32_t
-twi_num_int(tw_ir *ir, int64_t k)
-{
-    return put(ir, whole_num(k));
-}
+uint32_t twi_num_int(tw_ir *ir, int64_t k) { return put(ir, whole_num(k)); }
 
-uint32_t
-twi_num_decimal(tw_ir *ir, const char *text, size_t n)
-{
+uint32_t twi_num_decimal(tw_ir *ir, const char *text, size_t n) {
     twi_num num = {.op = TWI_NUM_VALUE, .depth = 1};
     int64_t k;
     if (twi_parse_i64(text, n, &k))
@@ -284,9 +248,7 @@ twi_num_decimal(tw_ir *ir, const char *text, size_t n)
     return put(ir, num);
 }
 
-static twi_num
-combine(twi_num_op op, const twi_num *a, const twi_num *b)
-{
+static twi_num combine(twi_num_op op, const twi_num *a, const twi_num *b) {
     static const twi_ix_op whole_op[] = {
         [TWI_NUM_ADD] = TWI_IX_ADD, [TWI_NUM_SUB] = TWI_IX_SUB, [TWI_NUM_MUL] = TWI_IX_MUL};
     if (op != TWI_NUM_DIV && a->integer && b->integer &&
@@ -304,9 +266,7 @@ combine(twi_num_op op, const twi_num *a, const twi_num *b)
     return (twi_num){.op = TWI_NUM_VALUE, .hi = r.hi, .lo = r.lo, .depth = 1};
 }
 
-uint32_t
-twi_num_make(tw_ir *ir, twi_num_op op, uint32_t a, uint32_t b)
-{
+uint32_t twi_num_make(tw_ir *ir, twi_num_op op, uint32_t a, uint32_t b) {
     if (a == 0 || b == 0)
         return 0;
     const twi_num *x = &ir->num.at[a], *y = &ir->num.at[b];
@@ -318,26 +278,18 @@ twi_num_make(tw_ir *ir, twi_num_op op, uint32_t a, uint32_t b)
     return put(ir, (twi_num){.op = (uint8_t)op, .a = a, .b = b, .depth = deeper});
 }
 
-bool
-twi_num_known(const tw_ir *ir, uint32_t num)
-{
-    return ir->num.at[num].op == TWI_NUM_VALUE;
-}
+bool twi_num_known(const tw_ir *ir, uint32_t num) { return ir->num.at[num].op == TWI_NUM_VALUE; }
 
 typedef struct {
     const int64_t *dim;
 } dims_of;
 
-static int64_t
-dim_value(void *user, const twi_ix_node *node)
-{
+static int64_t dim_value(void *user, const twi_ix_node *node) {
     const dims_of *d = user;
     return node->op == TWI_IX_DIM ? d->dim[node->a] : 0;
 }
 
-twi_num
-twi_num_eval(const tw_ir *ir, uint32_t num, const int64_t *dim)
-{
+twi_num twi_num_eval(const tw_ir *ir, uint32_t num, const int64_t *dim) {
     const twi_num *n = &ir->num.at[num];
     if (n->op == TWI_NUM_VALUE)
         return *n;
@@ -349,7 +301,8 @@ twi_num_eval(const tw_ir *ir, uint32_t num, const int64_t *dim)
     return combine((twi_num_op)n->op, &a, &b);
 }
 
-/* ---- rounding to a type ------------------------------------------------------------------------------------ */
+/* ---- rounding to a type
+ * ------------------------------------------------------------------------------------ */
 typedef struct {
     int digits, least, bias, bits; /* significant bits, exponent of the least normal, bias, size */
     double most;                   /* largest finite */
@@ -362,10 +315,9 @@ static const format formats[TW_ELEMS] = {
     [TW_F32] = {24, -126, 127, 32, 0x1.fffffep127},
 };
 
-/* |hi + lo| to the format, nearest even, as a double; more than the largest finite where it overflows. */
-static double
-round_to(const format *f, double hi, double lo)
-{
+/* |hi + lo| to the format, nearest even, as a double; more than the largest finite where it
+ * overflows. */
+static double round_to(const format *f, double hi, double lo) {
     int e;
     (void)frexp(hi, &e);
     int q = (e - 1 > f->least ? e - 1 : f->least) - (f->digits - 1);
@@ -375,9 +327,7 @@ round_to(const format *f, double hi, double lo)
     return ldexp(whole + (up ? 1.0 : 0.0), q);
 }
 
-static uint64_t
-float_bits(const twi_num *num, tw_elem elem)
-{
+static uint64_t float_bits(const twi_num *num, tw_elem elem) {
     union {
         double d;
         uint64_t u;
@@ -405,9 +355,7 @@ float_bits(const twi_num *num, tw_elem elem)
     return sign | (uint64_t)(e - 1 + f->bias) << (f->digits - 1) | mantissa;
 }
 
-static bool
-int_bits(const twi_num *num, tw_elem elem, uint64_t *bits)
-{
+static bool int_bits(const twi_num *num, tw_elem elem, uint64_t *bits) {
     unsigned size = (unsigned)tw_elem_size(elem) * 8u;
     if (!num->integer)
         return false;
@@ -423,9 +371,7 @@ int_bits(const twi_num *num, tw_elem elem, uint64_t *bits)
 }
 
 /* Does the format hold the integer exactly? Its odd part must fit the significant bits. */
-static bool
-holds(int64_t k, tw_elem elem)
-{
+static bool holds(int64_t k, tw_elem elem) {
     uint64_t v = k < 0 ? 0u - (uint64_t)k : (uint64_t)k;
     int digits = elem == TW_F64 ? 53 : formats[elem].digits;
     if (elem != TW_F64 && (double)v > formats[elem].most)
@@ -435,9 +381,7 @@ holds(int64_t k, tw_elem elem)
     return v < UINT64_C(1) << digits;
 }
 
-bool
-twi_num_bits(const twi_num *num, tw_elem elem, bool nearest, uint64_t *bits)
-{
+bool twi_num_bits(const twi_num *num, tw_elem elem, bool nearest, uint64_t *bits) {
     if (elem == TW_BOOL) {
         *bits = (uint64_t)num->whole;
         return num->integer && (num->whole == 0 || num->whole == 1);
@@ -451,26 +395,24 @@ twi_num_bits(const twi_num *num, tw_elem elem, bool nearest, uint64_t *bits)
 }
 
 /* What a finite, infinite or NaN pattern of a narrow format means. */
-static double
-value_of_bits(const format *f, uint64_t bits)
-{
+static double value_of_bits(const format *f, uint64_t bits) {
     uint64_t mantissa = bits & ((UINT64_C(1) << (f->digits - 1)) - 1u);
     int e = (int)(bits >> (f->digits - 1) & ((UINT64_C(1) << (f->bits - f->digits)) - 1u));
     double sign = (bits >> (f->bits - 1) & 1u) ? -1.0 : 1.0;
     if (e == 0)
         return sign * ldexp((double)mantissa, f->least - (f->digits - 1));
-    return sign * ldexp((double)(mantissa + (UINT64_C(1) << (f->digits - 1))), e - f->bias - (f->digits - 1));
+    return sign * ldexp((double)(mantissa + (UINT64_C(1) << (f->digits - 1))),
+                        e - f->bias - (f->digits - 1));
 }
 
-bool
-twi_narrow_const(const twi_num *num, tw_elem elem, uint64_t *bits)
-{
+bool twi_narrow_const(const twi_num *num, tw_elem elem, uint64_t *bits) {
     uint64_t narrow;
     if (!twi_num_bits(num, elem, false, &narrow))
         return false;
     twi_num v = {.op = TWI_NUM_VALUE, .hi = num->hi};
     uint64_t size = narrow & ~(UINT64_C(1) << (formats[elem].bits - 1));
-    if (isfinite(num->hi) && size <= (elem == TW_F8E4M3 ? 0x7eu : twi_identity_bits(TWI_ID_GREATEST, elem) - 1u))
+    if (isfinite(num->hi) &&
+        size <= (elem == TW_F8E4M3 ? 0x7eu : twi_identity_bits(TWI_ID_GREATEST, elem) - 1u))
         v.hi = value_of_bits(&formats[elem], narrow);
     else if (!isnan(num->hi))
         v.hi = elem == TW_F8E4M3 ? (double)NAN : num->hi > 0 ? (double)INFINITY : -(double)INFINITY;

@@ -23,89 +23,56 @@ static const twi_monoid monoids[TWI_TILE_END] = {
 #undef TWI_MONOID
 };
 
-/* By element type: class, signedness, accumulator, type of values, exponent and mantissa of floats. */
+/* By element type: class, signedness, accumulator, type of values, exponent and mantissa of floats.
+ */
 typedef struct {
     uint8_t is_float, is_int, is_signed, accum, value;
 } elem_row;
 static const elem_row elems[TW_ELEMS] = {
-    [TW_BOOL] = {0, 0, 0, TW_NONE, TW_BOOL},   [TW_I8] = {0, 1, 1, TW_I32, TW_I8},
-    [TW_I16] = {0, 1, 1, TW_I32, TW_I16},      [TW_I32] = {0, 1, 1, TW_I32, TW_I32},
-    [TW_I64] = {0, 1, 1, TW_I64, TW_I64},      [TW_U8] = {0, 1, 0, TW_U32, TW_U8},
-    [TW_U16] = {0, 1, 0, TW_U32, TW_U16},      [TW_U32] = {0, 1, 0, TW_U32, TW_U32},
-    [TW_U64] = {0, 1, 0, TW_U64, TW_U64},      [TW_F8E4M3] = {1, 0, 1, TW_F32, TW_F32},
-    [TW_F8E5M2] = {1, 0, 1, TW_F32, TW_F32},   [TW_BF16] = {1, 0, 1, TW_F32, TW_F32},
-    [TW_F16] = {1, 0, 1, TW_F32, TW_F32},      [TW_F32] = {1, 0, 1, TW_F32, TW_F32},
+    [TW_BOOL] = {0, 0, 0, TW_NONE, TW_BOOL}, [TW_I8] = {0, 1, 1, TW_I32, TW_I8},
+    [TW_I16] = {0, 1, 1, TW_I32, TW_I16},    [TW_I32] = {0, 1, 1, TW_I32, TW_I32},
+    [TW_I64] = {0, 1, 1, TW_I64, TW_I64},    [TW_U8] = {0, 1, 0, TW_U32, TW_U8},
+    [TW_U16] = {0, 1, 0, TW_U32, TW_U16},    [TW_U32] = {0, 1, 0, TW_U32, TW_U32},
+    [TW_U64] = {0, 1, 0, TW_U64, TW_U64},    [TW_F8E4M3] = {1, 0, 1, TW_F32, TW_F32},
+    [TW_F8E5M2] = {1, 0, 1, TW_F32, TW_F32}, [TW_BF16] = {1, 0, 1, TW_F32, TW_F32},
+    [TW_F16] = {1, 0, 1, TW_F32, TW_F32},    [TW_F32] = {1, 0, 1, TW_F32, TW_F32},
     [TW_F64] = {1, 0, 1, TW_F64, TW_F64},
 };
 
-static const elem_row *
-elem_of(tw_elem elem)
-{
+static const elem_row *elem_of(tw_elem elem) {
     return &elems[(unsigned)elem < TW_ELEMS ? (unsigned)elem : 0u];
 }
 
-const twi_op_info *
-twi_op_row(unsigned op)
-{
+const twi_op_info *twi_op_row(unsigned op) {
     static const twi_op_info none = {"nop", 0, TWI_KIND_LEAF, 0, 0, 0};
     return op < TWI_TILE_END && rows[op].name ? &rows[op] : &none;
 }
 
-twi_op
-twi_op_named(const char *spelling)
-{
+twi_op twi_op_named(const char *spelling) {
     for (unsigned op = 1; op < TWI_ELEMENTWISE_END; op++)
         if (strcmp(rows[op].name, spelling) == 0)
             return (twi_op)op;
     return TWI_NOP;
 }
 
-const twi_monoid *
-twi_monoid_of(unsigned fold_op)
-{
+const twi_monoid *twi_monoid_of(unsigned fold_op) {
     return twi_op_row(fold_op)->kind == TWI_KIND_FOLD ? &monoids[fold_op] : NULL;
 }
 
-tw_elem
-twi_accum(tw_elem elem)
-{
-    return (tw_elem)elem_of(elem)->accum;
-}
+tw_elem twi_accum(tw_elem elem) { return (tw_elem)elem_of(elem)->accum; }
 
-bool
-twi_is_float(tw_elem elem)
-{
-    return elem_of(elem)->is_float;
-}
+bool twi_is_float(tw_elem elem) { return elem_of(elem)->is_float; }
 
-bool
-twi_is_int(tw_elem elem)
-{
-    return elem_of(elem)->is_int;
-}
+bool twi_is_int(tw_elem elem) { return elem_of(elem)->is_int; }
 
-bool
-twi_is_signed(tw_elem elem)
-{
-    return elem_of(elem)->is_int && elem_of(elem)->is_signed;
-}
+bool twi_is_signed(tw_elem elem) { return elem_of(elem)->is_int && elem_of(elem)->is_signed; }
 
-tw_elem
-twi_value_elem(tw_elem storage)
-{
-    return (tw_elem)elem_of(storage)->value;
-}
+tw_elem twi_value_elem(tw_elem storage) { return (tw_elem)elem_of(storage)->value; }
 
 /* Integer patterns: all ones of n bits and so on. Floats: by format. */
-static uint64_t
-ones(unsigned bits)
-{
-    return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1u;
-}
+static uint64_t ones(unsigned bits) { return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1u; }
 
-static uint64_t
-int_bits(twi_identity id, tw_elem elem)
-{
+static uint64_t int_bits(twi_identity id, tw_elem elem) {
     unsigned bits = (unsigned)tw_elem_size(elem) * 8u;
     bool sign = twi_is_signed(elem);
     if (id == TWI_ID_ONE)
@@ -121,9 +88,7 @@ typedef struct {
     uint64_t negative_zero, one, infinity; /* f8e4m3 has none: its largest value stands in */
 } float_row;
 
-uint64_t
-twi_identity_bits(twi_identity id, tw_elem elem)
-{
+uint64_t twi_identity_bits(twi_identity id, tw_elem elem) {
     static const float_row floats[TW_ELEMS] = {
         [TW_F8E4M3] = {0x80, 0x38, 0x7e},
         [TW_F8E5M2] = {0x80, 0x3c, 0x7c},

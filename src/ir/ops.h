@@ -19,7 +19,13 @@ typedef enum twi_op {
     TWI_TILE_END
 } twi_op;
 
-typedef enum { TWI_KIND_LEAF, TWI_KIND_LOCAL, TWI_KIND_FOLD, TWI_KIND_EFFECT, TWI_KIND_REGION } twi_kind;
+typedef enum {
+    TWI_KIND_LEAF,
+    TWI_KIND_LOCAL,
+    TWI_KIND_FOLD,
+    TWI_KIND_EFFECT,
+    TWI_KIND_REGION
+} twi_kind;
 typedef enum {
     TWI_RULE_ARITH,   /* one numeric type, result the same */
     TWI_RULE_FLOAT,   /* one float type, result the same */
@@ -30,15 +36,31 @@ typedef enum {
     TWI_RULE_CAST,    /* any to any */
     TWI_RULE_BITS     /* same size */
 } twi_rule;
-typedef enum { TWI_PRICE_FREE, TWI_PRICE_CHEAP, TWI_PRICE_DIV, TWI_PRICE_FUNC, TWI_PRICES } twi_price;
 typedef enum {
-    TWI_ID_NONE, TWI_ID_ZERO, TWI_ID_NEG_ZERO, TWI_ID_ONE, TWI_ID_LEAST, TWI_ID_GREATEST,
-    TWI_ID_FALSE, TWI_ID_TRUE
+    TWI_PRICE_FREE,
+    TWI_PRICE_CHEAP,
+    TWI_PRICE_DIV,
+    TWI_PRICE_FUNC,
+    TWI_PRICES
+} twi_price;
+typedef enum {
+    TWI_ID_NONE,
+    TWI_ID_ZERO,
+    TWI_ID_NEG_ZERO,
+    TWI_ID_ONE,
+    TWI_ID_LEAST,
+    TWI_ID_GREATEST,
+    TWI_ID_FALSE,
+    TWI_ID_TRUE
 } twi_identity;
 /* Orders of a fold (docs/numerics.md). */
 typedef enum {
     TWI_ORDER_DEFAULT = 0, /* what the kernel's numerics block says; never in finished IR */
-    TWI_ORDER_FREE, TWI_ORDER_TREE, TWI_ORDER_LEFT, TWI_ORDER_RIGHT, TWI_ORDER_CANONICAL
+    TWI_ORDER_FREE,
+    TWI_ORDER_TREE,
+    TWI_ORDER_LEFT,
+    TWI_ORDER_RIGHT,
+    TWI_ORDER_CANONICAL
 } twi_order_kind;
 
 typedef struct {

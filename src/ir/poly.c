@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Polynomials of proofs: see poly.h. A coefficient or degree that does not fit marks the prover as lost.
+ * Polynomials of proofs: see poly.h. A coefficient or degree that does not fit marks the prover as
+ * lost.
  */
 #include "ir/poly.h"
 
-static int
-compare(const twi_mono *a, const twi_mono *b)
-{
+static int compare(const twi_mono *a, const twi_mono *b) {
     if (a->n != b->n)
         return a->n < b->n ? -1 : 1;
     for (uint32_t k = 0; k < a->n; k++)
@@ -14,9 +13,7 @@ compare(const twi_mono *a, const twi_mono *b)
     return 0;
 }
 
-static int64_t
-checked(twi_prover *p, twi_ix_op op, int64_t a, int64_t b)
-{
+static int64_t checked(twi_prover *p, twi_ix_op op, int64_t a, int64_t b) {
     /* half the range is left free, so that a sum of two checked numbers never wraps */
     int64_t r = twi_ix_overflows(op, a, b) ? INT64_MAX : twi_ix_apply(op, a, b);
     if (r > INT64_MAX / 4 || r < -(INT64_MAX / 4)) {
@@ -26,9 +23,7 @@ checked(twi_prover *p, twi_ix_op op, int64_t a, int64_t b)
     return r;
 }
 
-twi_poly
-twi_poly_const(twi_prover *p, int64_t k)
-{
+twi_poly twi_poly_const(twi_prover *p, int64_t k) {
     if (k == 0)
         return (twi_poly){0, NULL};
     twi_mono *m = TWI_NEW(p->arena, twi_mono);
@@ -36,17 +31,13 @@ twi_poly_const(twi_prover *p, int64_t k)
     return (twi_poly){m->coef != 0, m};
 }
 
-twi_poly
-twi_poly_atom(twi_prover *p, uint32_t atom)
-{
+twi_poly twi_poly_atom(twi_prover *p, uint32_t atom) {
     twi_mono *m = TWI_NEW(p->arena, twi_mono);
     *m = (twi_mono){1, 1, {atom}};
     return (twi_poly){1, m};
 }
 
-twi_poly
-twi_poly_add(twi_prover *p, twi_poly a, twi_poly b, int64_t times)
-{
+twi_poly twi_poly_add(twi_prover *p, twi_poly a, twi_poly b, int64_t times) {
     twi_mono *out = TWI_NEW_N(p->arena, twi_mono, (size_t)a.n + b.n + 1u);
     uint32_t n = 0, i = 0, j = 0;
     while (i < a.n || j < b.n) {
@@ -62,22 +53,19 @@ twi_poly_add(twi_prover *p, twi_poly a, twi_poly b, int64_t times)
     return (twi_poly){n, out};
 }
 
-static bool
-times(twi_prover *p, const twi_mono *a, const twi_mono *b, twi_mono *out)
-{
+static bool times(twi_prover *p, const twi_mono *a, const twi_mono *b, twi_mono *out) {
     if (a->n + b->n > TWI_POLY_DEGREE) {
         p->lost = true;
         return false;
     }
     *out = (twi_mono){.coef = checked(p, TWI_IX_MUL, a->coef, b->coef), .n = a->n + b->n};
     for (uint32_t k = 0, i = 0, j = 0; k < out->n; k++)
-        out->atom[k] = j == b->n || (i < a->n && a->atom[i] <= b->atom[j]) ? a->atom[i++] : b->atom[j++];
+        out->atom[k] =
+            j == b->n || (i < a->n && a->atom[i] <= b->atom[j]) ? a->atom[i++] : b->atom[j++];
     return out->coef != 0;
 }
 
-twi_poly
-twi_poly_mul(twi_prover *p, twi_poly a, twi_poly b)
-{
+twi_poly twi_poly_mul(twi_prover *p, twi_poly a, twi_poly b) {
     twi_poly sum = {0, NULL};
     for (uint32_t i = 0; i < a.n; i++)
         for (uint32_t j = 0; j < b.n; j++) {
@@ -88,9 +76,7 @@ twi_poly_mul(twi_prover *p, twi_poly a, twi_poly b)
     return sum;
 }
 
-bool
-twi_poly_equal(twi_poly a, twi_poly b)
-{
+bool twi_poly_equal(twi_poly a, twi_poly b) {
     if (a.n != b.n)
         return false;
     for (uint32_t k = 0; k < a.n; k++)
@@ -99,28 +85,23 @@ twi_poly_equal(twi_poly a, twi_poly b)
     return true;
 }
 
-bool
-twi_poly_is_const(twi_poly a, int64_t *k)
-{
+bool twi_poly_is_const(twi_poly a, int64_t *k) {
     *k = a.n ? a.m[0].coef : 0;
     return a.n == 0 || (a.n == 1 && a.m[0].n == 0);
 }
 
-bool
-twi_poly_has(const twi_prover *p, twi_poly a, uint32_t atom)
-{
+bool twi_poly_has(const twi_prover *p, twi_poly a, uint32_t atom) {
     for (uint32_t k = 0; k < a.n; k++)
         for (uint32_t i = 0; i < a.m[k].n; i++) {
             const twi_atom *t = &p->atom.at[a.m[k].atom[i]];
-            if (a.m[k].atom[i] == atom || twi_poly_has(p, t->a, atom) || twi_poly_has(p, t->b, atom))
+            if (a.m[k].atom[i] == atom || twi_poly_has(p, t->a, atom) ||
+                twi_poly_has(p, t->b, atom))
                 return true;
         }
     return false;
 }
 
-bool
-twi_poly_split(twi_prover *p, twi_poly a, uint32_t atom, twi_poly *cofactor, twi_poly *rest)
-{
+bool twi_poly_split(twi_prover *p, twi_poly a, uint32_t atom, twi_poly *cofactor, twi_poly *rest) {
     *cofactor = *rest = (twi_poly){0, NULL};
     for (uint32_t k = 0; k < a.n; k++) {
         twi_mono m = a.m[k];
@@ -140,9 +121,7 @@ twi_poly_split(twi_prover *p, twi_poly a, uint32_t atom, twi_poly *cofactor, twi
 }
 
 /* m / by, if every atom and the coefficient divide. */
-static bool
-mono_divide(const twi_mono *m, const twi_mono *by, twi_mono *out)
-{
+static bool mono_divide(const twi_mono *m, const twi_mono *by, twi_mono *out) {
     uint32_t used = 0;
     if (by->coef == 0 || m->coef % by->coef != 0)
         return false;
@@ -156,9 +135,7 @@ mono_divide(const twi_mono *m, const twi_mono *by, twi_mono *out)
     return used == by->n;
 }
 
-void
-twi_poly_divide(twi_prover *p, twi_poly a, twi_poly b, twi_poly *quotient, twi_poly *rest)
-{
+void twi_poly_divide(twi_prover *p, twi_poly a, twi_poly b, twi_poly *quotient, twi_poly *rest) {
     *quotient = (twi_poly){0, NULL};
     *rest = a;
     if (b.n != 1) { /* a divisor of several terms: only itself */
@@ -177,30 +154,24 @@ twi_poly_divide(twi_prover *p, twi_poly a, twi_poly b, twi_poly *quotient, twi_p
     }
 }
 
-uint32_t
-twi_poly_intern(twi_prover *p, twi_atom atom)
-{
+uint32_t twi_poly_intern(twi_prover *p, twi_atom atom) {
     if (p->atom.n == 0)
         twi_push(p->arena, &p->atom, (twi_atom){0});
     for (uint32_t k = 1; k < p->atom.n; k++) {
         const twi_atom *o = &p->atom.at[k];
-        if (o->op == atom.op && o->id == atom.id && twi_poly_equal(o->a, atom.a) && twi_poly_equal(o->b, atom.b))
+        if (o->op == atom.op && o->id == atom.id && twi_poly_equal(o->a, atom.a) &&
+            twi_poly_equal(o->b, atom.b))
             return k;
     }
     twi_push(p->arena, &p->atom, atom);
     return p->atom.n - 1u;
 }
 
-/* ---- text: as a `requires` would say it ----------------------------------------------------------------- */
-static const char *
-sym(const twi_prover *p, twi_sym s)
-{
-    return twi_text(&p->ir->ctx->names, s);
-}
+/* ---- text: as a `requires` would say it
+ * ----------------------------------------------------------------- */
+static const char *sym(const twi_prover *p, twi_sym s) { return twi_text(&p->ir->ctx->names, s); }
 
-static void
-atom_text(const twi_prover *p, uint32_t id, twi_sb *out)
-{
+static void atom_text(const twi_prover *p, uint32_t id, twi_sb *out) {
     const twi_atom *t = &p->atom.at[id];
     if (t->op == TWI_IX_DIM) {
         twi_sb_str(out, sym(p, p->ir->dim.at[t->id].name));
@@ -228,15 +199,17 @@ atom_text(const twi_prover *p, uint32_t id, twi_sb *out)
         twi_sb_str(out, "))");
     } else if (t->op == TWI_IX_AXIS || t->op == TWI_IX_LO || t->op == TWI_IX_HI) {
         const char *axis = sym(p, p->ir->axis.at[t->id].name);
-        twi_sb_printf(out, t->op == TWI_IX_AXIS ? "%s" : t->op == TWI_IX_LO ? "lo(%s)" : "hi(%s)", axis);
+        twi_sb_printf(out,
+                      t->op == TWI_IX_AXIS ? "%s"
+                      : t->op == TWI_IX_LO ? "lo(%s)"
+                                           : "hi(%s)",
+                      axis);
     } else {
         twi_sb_str(out, "?");
     }
 }
 
-void
-twi_poly_text(const twi_prover *p, twi_poly a, twi_sb *out)
-{
+void twi_poly_text(const twi_prover *p, twi_poly a, twi_sb *out) {
     if (a.n == 0)
         twi_sb_str(out, "0");
     bool first = true;

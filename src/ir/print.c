@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The text form of tile IR: a line an instruction, regions indented. parse.c reads it back to the same
- * tables. In the other mode names are replaced by kind and number: what is hashed.
+ * The text form of tile IR: a line an instruction, regions indented. parse.c reads it back to the
+ * same tables. In the other mode names are replaced by kind and number: what is hashed.
  *
  *     kernel row_sum order free
  *     dim R
@@ -24,42 +24,33 @@ typedef struct {
 static const char *const order_names[] = {"default", "free", "tree", "left", "right", "canonical"};
 static const char *const role_names[] = {"in", "out", "inout", "temp"};
 
-static void
-name(printer *p, const char *kind, uint32_t id, twi_sym sym)
-{
+static void name(printer *p, const char *kind, uint32_t id, twi_sym sym) {
     if (p->numbered)
         twi_sb_printf(p->out, "%s%u", kind, (unsigned)id);
     else
         twi_sb_str(p->out, twi_text(&p->ir->ctx->names, sym));
 }
 
-static void
-value(printer *p, twi_id v)
-{
-    name(p, "v", v, p->ir->ins.at[v].name);
-}
+static void value(printer *p, twi_id v) { name(p, "v", v, p->ir->ins.at[v].name); }
 
-static void
-axis(printer *p, uint32_t a)
-{
-    name(p, "x", a, p->ir->axis.at[a].name);
-}
+static void axis(printer *p, uint32_t a) { name(p, "x", a, p->ir->axis.at[a].name); }
 
-/* ---- index expressions ------------------------------------------------------------------------------- */
+/* ---- index expressions
+ * ------------------------------------------------------------------------------- */
 enum { SUM = 1, PRODUCT = 2, ATOM = 3 };
 typedef struct {
     const char *text;
     int level;
 } ix_row;
 static const ix_row ix_rows[] = {
-    [TWI_IX_ADD] = {" + ", SUM},      [TWI_IX_SUB] = {" - ", SUM},     [TWI_IX_MUL] = {" * ", PRODUCT},
-    [TWI_IX_DIV] = {" // ", PRODUCT}, [TWI_IX_MOD] = {" % ", PRODUCT}, [TWI_IX_MIN] = {"min(", ATOM},
-    [TWI_IX_MAX] = {"max(", ATOM},    [TWI_IX_LO] = {"lo(", ATOM},     [TWI_IX_HI] = {"hi(", ATOM},
+    [TWI_IX_ADD] = {" + ", SUM},     [TWI_IX_SUB] = {" - ", SUM},
+    [TWI_IX_MUL] = {" * ", PRODUCT}, [TWI_IX_DIV] = {" // ", PRODUCT},
+    [TWI_IX_MOD] = {" % ", PRODUCT}, [TWI_IX_MIN] = {"min(", ATOM},
+    [TWI_IX_MAX] = {"max(", ATOM},   [TWI_IX_LO] = {"lo(", ATOM},
+    [TWI_IX_HI] = {"hi(", ATOM},
 };
 
-static void
-ix_at(printer *p, twi_ix x, int level)
-{
+static void ix_at(printer *p, twi_ix x, int level) {
     const twi_ix_node *n = &p->ir->ix.at[x];
     const ix_row *row = &ix_rows[n->op < sizeof ix_rows / sizeof *ix_rows ? n->op : 0];
     if (n->op == TWI_IX_CONST) {
@@ -92,27 +83,23 @@ ix_at(printer *p, twi_ix x, int level)
     }
 }
 
-static void
-ix(printer *p, twi_ix x)
-{
+static void ix(printer *p, twi_ix x) {
     if (x == 0)
         twi_sb_str(p->out, "none");
     else
         ix_at(p, x, SUM);
 }
 
-void
-twi_ix_text(const tw_ir *ir, twi_sb *out, twi_ix x)
-{
+void twi_ix_text(const tw_ir *ir, twi_sb *out, twi_ix x) {
     printer p = {ir, out, false};
     ix(&p, x);
 }
 
-/* ---- numbers --------------------------------------------------------------------------------------------- */
-/* A pattern as the type shows it: floats shortest, NaNs that are not the plain quiet one by their bits. */
-static void
-bits(printer *p, tw_elem elem, uint64_t v)
-{
+/* ---- numbers
+ * --------------------------------------------------------------------------------------------- */
+/* A pattern as the type shows it: floats shortest, NaNs that are not the plain quiet one by their
+ * bits. */
+static void bits(printer *p, tw_elem elem, uint64_t v) {
     union {
         uint32_t u;
         float f;
@@ -138,10 +125,9 @@ bits(printer *p, tw_elem elem, uint64_t v)
         twi_sb_printf(p->out, "bits 0x%llx", (unsigned long long)v);
 }
 
-static void
-num(printer *p, uint32_t id)
-{
-    static const char signs[] = {[TWI_NUM_ADD] = '+', [TWI_NUM_SUB] = '-', [TWI_NUM_MUL] = '*', [TWI_NUM_DIV] = '/'};
+static void num(printer *p, uint32_t id) {
+    static const char signs[] = {
+        [TWI_NUM_ADD] = '+', [TWI_NUM_SUB] = '-', [TWI_NUM_MUL] = '*', [TWI_NUM_DIV] = '/'};
     const twi_num *n = &p->ir->num.at[id];
     if (n->op == TWI_NUM_IX) {
         twi_sb_str(p->out, "ix(");
@@ -164,10 +150,10 @@ num(printer *p, uint32_t id)
     }
 }
 
-/* ---- head -------------------------------------------------------------------------------------------------- */
-static void
-array(printer *p, uint32_t id)
-{
+/* ---- head
+ * --------------------------------------------------------------------------------------------------
+ */
+static void array(printer *p, uint32_t id) {
     const twi_array *a = &p->ir->array.at[id];
     twi_sb_str(p->out, "array ");
     name(p, "a", id, a->name);
@@ -184,9 +170,7 @@ array(printer *p, uint32_t id)
     twi_sb_char(p->out, '\n');
 }
 
-static void
-fact(printer *p, const twi_fact *f)
-{
+static void fact(printer *p, const twi_fact *f) {
     static const char *const signs[] = {"==", "!=", "<", "<=", ">", ">="};
     twi_sb_str(p->out, "requires ");
     ix(p, f->a);
@@ -195,9 +179,7 @@ fact(printer *p, const twi_fact *f)
     twi_sb_char(p->out, '\n');
 }
 
-static void
-note(printer *p, const char *text)
-{
+static void note(printer *p, const char *text) {
     twi_sb_str(p->out, "note \"");
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
@@ -209,9 +191,7 @@ note(printer *p, const char *text)
     twi_sb_str(p->out, "\"\n");
 }
 
-static void
-head(printer *p)
-{
+static void head(printer *p) {
     const tw_ir *ir = p->ir;
     twi_sb_str(p->out, "kernel ");
     name(p, "k", 0, ir->kernel);
@@ -245,10 +225,9 @@ head(printer *p)
         fact(p, &ir->fact.at[k]);
 }
 
-/* ---- instructions --------------------------------------------------------------------------------------------- */
-static void
-access(printer *p, uint32_t id)
-{
+/* ---- instructions
+ * --------------------------------------------------------------------------------------------- */
+static void access(printer *p, uint32_t id) {
     static const char *const proofs[] = {"", "", " guarded", " checked"};
     const twi_access *a = &p->ir->access.at[id];
     name(p, "a", a->array, p->ir->array.at[a->array].name);
@@ -266,9 +245,7 @@ access(printer *p, uint32_t id)
     twi_sb_str(p->out, a->proof == TWI_ACCESS_UNKNOWN ? " unproved" : proofs[a->proof]);
 }
 
-static void
-type(printer *p, twi_type t)
-{
+static void type(printer *p, twi_type t) {
     if (t.elem != TW_NONE)
         twi_sb_str(p->out, tw_elem_name((tw_elem)t.elem));
     const char *open = "{";
@@ -282,9 +259,7 @@ type(printer *p, twi_type t)
         twi_sb_char(p->out, '}');
 }
 
-static void
-args(printer *p, twi_id v, uint32_t from)
-{
+static void args(printer *p, twi_id v, uint32_t from) {
     for (uint32_t k = from; k < p->ir->ins.at[v].nargs; k++) {
         twi_sb_str(p->out, k == from ? " " : ", ");
         value(p, twi_arg(p->ir, v, k));
@@ -292,9 +267,7 @@ args(printer *p, twi_id v, uint32_t from)
 }
 
 /* What stands behind the operation's name: its attribute. */
-static void
-attribute(printer *p, const twi_ins *ins)
-{
+static void attribute(printer *p, const twi_ins *ins) {
     const tw_ir *ir = p->ir;
     if (ins->op == TWI_CONST) {
         const twi_const *c = &ir->constant.at[ins->attr];
@@ -328,16 +301,12 @@ attribute(printer *p, const twi_ins *ins)
     }
 }
 
-static void
-indent(printer *p, int depth)
-{
+static void indent(printer *p, int depth) {
     for (int k = 0; k < depth; k++)
         twi_sb_str(p->out, "    ");
 }
 
-static void
-range(printer *p, uint32_t a)
-{
+static void range(printer *p, uint32_t a) {
     const twi_axis *x = &p->ir->axis.at[a];
     axis(p, a);
     twi_sb_str(p->out, ": ");
@@ -350,9 +319,7 @@ range(printer *p, uint32_t a)
 
 static void region(printer *p, uint32_t id, int depth);
 
-static void
-region_line(printer *p, const twi_ins *ins, int depth)
-{
+static void region_line(printer *p, const twi_ins *ins, int depth) {
     const twi_region *r = &p->ir->region.at[ins->attr];
     twi_sb_str(p->out, twi_op_row(ins->op)->name);
     for (uint32_t k = 0; k < r->axes.n; k++) {
@@ -365,9 +332,7 @@ region_line(printer *p, const twi_ins *ins, int depth)
     twi_sb_str(p->out, "}\n");
 }
 
-static void
-instruction(printer *p, twi_id v, int depth)
-{
+static void instruction(printer *p, twi_id v, int depth) {
     const twi_ins *ins = &p->ir->ins.at[v];
     indent(p, depth);
     if (twi_op_row(ins->op)->kind == TWI_KIND_REGION) {
@@ -406,9 +371,7 @@ instruction(printer *p, twi_id v, int depth)
     twi_sb_char(p->out, '\n');
 }
 
-static void
-region(printer *p, uint32_t id, int depth)
-{
+static void region(printer *p, uint32_t id, int depth) {
     const tw_ir *ir = p->ir;
     const twi_region *r = &ir->region.at[id];
     for (uint32_t a = 1; a < ir->axis.n; a++)
@@ -442,17 +405,13 @@ region(printer *p, uint32_t id, int depth)
     }
 }
 
-void
-twi_ir_print(const tw_ir *ir, twi_sb *out)
-{
+void twi_ir_print(const tw_ir *ir, twi_sb *out) {
     printer p = {ir, out, false};
     head(&p);
     region(&p, 1, 0);
 }
 
-uint64_t
-twi_ir_hash(const tw_ir *ir)
-{
+uint64_t twi_ir_hash(const tw_ir *ir) {
     twi_mark mark = twi_arena_mark(ir->arena);
     twi_sb sb;
     twi_sb_init(&sb, ir->arena);

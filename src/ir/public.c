@@ -6,18 +6,14 @@
 
 typedef void (*writer)(const tw_ir *ir, twi_sb *out);
 
-static const char *
-written(tw_context *ctx, const tw_ir *ir, writer write)
-{
+static const char *written(tw_context *ctx, const tw_ir *ir, writer write) {
     twi_sb sb;
     twi_sb_init(&sb, &ctx->arena);
     write(ir, &sb);
     return twi_sb_text(&sb);
 }
 
-static const char *
-guarded(tw_context *ctx, const tw_ir *ir, writer write)
-{
+static const char *guarded(tw_context *ctx, const tw_ir *ir, writer write) {
     jmp_buf spot, *saved;
     if (!ctx || !ir)
         return NULL;
@@ -30,21 +26,13 @@ guarded(tw_context *ctx, const tw_ir *ir, writer write)
     return text;
 }
 
-const char *
-tw_ir_text(tw_context *ctx, const tw_ir *ir)
-{
-    return guarded(ctx, ir, twi_ir_print);
-}
+const char *tw_ir_text(tw_context *ctx, const tw_ir *ir) { return guarded(ctx, ir, twi_ir_print); }
 
-const char *
-tw_ir_ledger_text(tw_context *ctx, const tw_ir *ir)
-{
+const char *tw_ir_ledger_text(tw_context *ctx, const tw_ir *ir) {
     return guarded(ctx, ir, twi_ir_ledger);
 }
 
-tw_ir *
-tw_ir_from_text(tw_context *ctx, const char *name, const char *text, size_t n)
-{
+tw_ir *tw_ir_from_text(tw_context *ctx, const char *name, const char *text, size_t n) {
     jmp_buf spot, *saved;
     if (!ctx)
         return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Who may load and store what, and when: rules that only a whole kernel shows. Scopes run in order; inside
- * one the instances run at once, so what one of them stores no other may load.
+ * Who may load and store what, and when: rules that only a whole kernel shows. Scopes run in order;
+ * inside one the instances run at once, so what one of them stores no other may load.
  */
 #include "ir/codes.h"
 #include "ir/whole.h"
@@ -14,9 +14,7 @@ typedef struct {
 } use;
 typedef TWI_VEC(use) uses;
 
-static void
-gather(const tw_ir *ir, uint32_t region, uint32_t scope, uint32_t loop, uses *out)
-{
+static void gather(const tw_ir *ir, uint32_t region, uint32_t scope, uint32_t loop, uses *out) {
     const twi_region *r = &ir->region.at[region];
     for (uint32_t k = 0; k < r->body.n; k++) {
         twi_id v = r->body.at[k];
@@ -32,26 +30,22 @@ gather(const tw_ir *ir, uint32_t region, uint32_t scope, uint32_t loop, uses *ou
     }
 }
 
-static const char *
-array_name(const tw_ir *ir, uint32_t array)
-{
+static const char *array_name(const tw_ir *ir, uint32_t array) {
     return twi_text(&ir->ctx->names, ir->array.at[array].name);
 }
 
-/* Do two places of one scope share a loop of it? Then the load of one trip follows the store of another. */
-static bool
-share_loop(const tw_ir *ir, uint32_t a, uint32_t b)
-{
+/* Do two places of one scope share a loop of it? Then the load of one trip follows the store of
+ * another. */
+static bool share_loop(const tw_ir *ir, uint32_t a, uint32_t b) {
     for (; a != 0 && ir->region.at[a].kind == TWI_REGION_SERIAL; a = ir->region.at[a].parent)
-        for (uint32_t x = b; x != 0 && ir->region.at[x].kind == TWI_REGION_SERIAL; x = ir->region.at[x].parent)
+        for (uint32_t x = b; x != 0 && ir->region.at[x].kind == TWI_REGION_SERIAL;
+             x = ir->region.at[x].parent)
             if (x == a)
                 return true;
     return false;
 }
 
-static bool
-loop_around(const tw_ir *ir, uint32_t scope_a, uint32_t scope_b)
-{
+static bool loop_around(const tw_ir *ir, uint32_t scope_a, uint32_t scope_b) {
     for (uint32_t a = ir->region.at[scope_a].parent; a > 1; a = ir->region.at[a].parent)
         for (uint32_t b = ir->region.at[scope_b].parent; b > 1; b = ir->region.at[b].parent)
             if (a == b)
@@ -59,12 +53,11 @@ loop_around(const tw_ir *ir, uint32_t scope_a, uint32_t scope_b)
     return false;
 }
 
-static void
-check_load(const tw_ir *ir, const uses *all, const use *load)
-{
+static void check_load(const tw_ir *ir, const uses *all, const use *load) {
     const twi_array *a = &ir->array.at[load->array];
     twi_loc loc = ir->ins.at[load->ins].loc;
-    bool same_scope = false, after = false, set = a->role == TWI_IN || a->role == TWI_INOUT || a->has_fill;
+    bool same_scope = false, after = false,
+         set = a->role == TWI_IN || a->role == TWI_INOUT || a->has_fill;
     for (uint32_t k = 0; k < all->n; k++) {
         const use *s = &all->at[k];
         if (!s->store || s->array != load->array)
@@ -76,20 +69,20 @@ check_load(const tw_ir *ir, const uses *all, const use *load)
         set |= s->order < load->order || loop_around(ir, load->scope, s->scope);
     }
     if (same_scope && a->role == TWI_OUT)
-        twi_error(&ir->ctx->diags, TWI_E_LOAD_OUT, loc, "declare it `inout`, or load it in a later scope",
-                  "`out` array %s is loaded in the scope that stores it", array_name(ir, load->array));
+        twi_error(
+            &ir->ctx->diags, TWI_E_LOAD_OUT, loc, "declare it `inout`, or load it in a later scope",
+            "`out` array %s is loaded in the scope that stores it", array_name(ir, load->array));
     else if (after)
         twi_error(&ir->ctx->diags, TWI_E_LOAD_AFTER, loc, "load first, or use a second scope",
-                  "%s is loaded after a store to it in the same scope", array_name(ir, load->array));
-    else if (!set)
-        twi_error(&ir->ctx->diags, TWI_E_LOAD_UNSET, loc, NULL, "%s is loaded, but nothing has stored to it yet",
+                  "%s is loaded after a store to it in the same scope",
                   array_name(ir, load->array));
+    else if (!set)
+        twi_error(&ir->ctx->diags, TWI_E_LOAD_UNSET, loc, NULL,
+                  "%s is loaded, but nothing has stored to it yet", array_name(ir, load->array));
 }
 
 /* Parallel axes that the store's target, and its condition, do not depend on: instances collide. */
-static void
-check_store(const tw_ir *ir, const use *store, const uint64_t *deps)
-{
+static void check_store(const tw_ir *ir, const use *store, const uint64_t *deps) {
     const twi_ins *ins = &ir->ins.at[store->ins];
     const twi_region *scope = &ir->region.at[store->scope];
     const twi_access *acc = &ir->access.at[ins->attr];
@@ -99,21 +92,22 @@ check_store(const tw_ir *ir, const use *store, const uint64_t *deps)
     for (uint32_t k = 0; k < scope->axes.n; k++) {
         uint32_t a = scope->axes.at[k];
         int64_t lo = 0, hi = 0;
-        bool one = twi_ix_is_const(ir, ir->axis.at[a].hi, &hi) && twi_ix_is_const(ir, ir->axis.at[a].lo, &lo) &&
-                   hi - lo <= 1;
+        bool one = twi_ix_is_const(ir, ir->axis.at[a].hi, &hi) &&
+                   twi_ix_is_const(ir, ir->axis.at[a].lo, &lo) && hi - lo <= 1;
         if ((named >> a & 1u) || one)
             continue;
         const char *axis = twi_text(&ir->ctx->names, ir->axis.at[a].name);
         twi_error(&ir->ctx->diags, TWI_E_STORE_PAR, ins->loc,
-                  twi_format(ir->arena, "name %s in the subscripts, or reduce over it in a scope of its own", axis),
-                  "instances that differ in %s store to the same element of %s", axis, array_name(ir, store->array));
+                  twi_format(ir->arena,
+                             "name %s in the subscripts, or reduce over it in a scope of its own",
+                             axis),
+                  "instances that differ in %s store to the same element of %s", axis,
+                  array_name(ir, store->array));
         return;
     }
 }
 
-void
-twi_check_roles(tw_ir *ir)
-{
+void twi_check_roles(tw_ir *ir) {
     uses all = {0};
     uint64_t *deps = TWI_NEW_N(ir->arena, uint64_t, ir->ins.n);
     twi_deps(ir, deps);
@@ -130,15 +124,16 @@ twi_check_roles(tw_ir *ir)
         for (uint32_t k = 0; k < all.n; k++)
             stored |= all.at[k].store && all.at[k].array == a;
         if (!stored)
-            twi_error(&ir->ctx->diags, TWI_E_NEVER_STORED, x->loc, NULL, "%s is never stored to", array_name(ir, a));
+            twi_error(&ir->ctx->diags, TWI_E_NEVER_STORED, x->loc, NULL, "%s is never stored to",
+                      array_name(ir, a));
     }
 }
 
-/* ---- instances keep to their own elements ----------------------------------------------------------------- */
-/* Is the position on axis p the only thing that changes in x from instance to instance, one to one? */
-static bool
-tells_apart(const tw_ir *ir, twi_ix x, uint32_t p, uint64_t par)
-{
+/* ---- instances keep to their own elements
+ * ----------------------------------------------------------------- */
+/* Is the position on axis p the only thing that changes in x from instance to instance, one to one?
+ */
+static bool tells_apart(const tw_ir *ir, twi_ix x, uint32_t p, uint64_t par) {
     const twi_ix_node *n = &ir->ix.at[x];
     if (n->op == TWI_IX_AXIS)
         return n->a == p;
@@ -154,9 +149,7 @@ tells_apart(const tw_ir *ir, twi_ix x, uint32_t p, uint64_t par)
            tells_apart(ir, first ? n->a : n->b, p, par);
 }
 
-static bool
-kept_apart(const tw_ir *ir, const use *load, const use *store)
-{
+static bool kept_apart(const tw_ir *ir, const use *load, const use *store) {
     const twi_region *scope = &ir->region.at[store->scope];
     const twi_access *l = &ir->access.at[ir->ins.at[load->ins].attr];
     const twi_access *s = &ir->access.at[ir->ins.at[store->ins].attr];
@@ -166,27 +159,29 @@ kept_apart(const tw_ir *ir, const use *load, const use *store)
     for (uint32_t k = 0; k < scope->axes.n; k++) {
         bool apart = false;
         for (unsigned d = 0; d < ir->array.at[load->array].rank; d++)
-            apart |= l->ix[d] == s->ix[d] && l->ix[d] != 0 && tells_apart(ir, s->ix[d], scope->axes.at[k], par);
+            apart |= l->ix[d] == s->ix[d] && l->ix[d] != 0 &&
+                     tells_apart(ir, s->ix[d], scope->axes.at[k], par);
         if (!apart)
             return false;
     }
     return true;
 }
 
-void
-twi_check_alias(tw_ir *ir)
-{
+void twi_check_alias(tw_ir *ir) {
     uses all = {0};
     gather(ir, 1, 0, 0, &all);
     for (uint32_t j = 0; j < all.n; j++)
         for (uint32_t k = 0; k < all.n; k++) {
             const use *load = &all.at[j], *store = &all.at[k];
-            if (load->store || !store->store || load->array != store->array || load->scope != store->scope)
+            if (load->store || !store->store || load->array != store->array ||
+                load->scope != store->scope)
                 continue;
             if (ir->array.at[load->array].role == TWI_OUT || kept_apart(ir, load, store))
                 continue;
-            twi_error(&ir->ctx->diags, TWI_E_ALIAS, ir->ins.at[load->ins].loc, "use temp and a second scope",
-                      "an instance may load elements of %s that another one stores", array_name(ir, load->array));
+            twi_error(&ir->ctx->diags, TWI_E_ALIAS, ir->ins.at[load->ins].loc,
+                      "use temp and a second scope",
+                      "an instance may load elements of %s that another one stores",
+                      array_name(ir, load->array));
             break;
         }
 }

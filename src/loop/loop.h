@@ -188,8 +188,14 @@ bool twi_lb_const_of(const twi_cursor *c, twi_lid v, int64_t *k);  /* an i64 con
 
 /* ---- text, verifier, legalize, interpreter ------------------------------------------------------------ */
 void twi_loop_print(const twi_loop *loop, twi_sb *out);
+/* One instruction as it stands in that text, without its body and line end. */
+void twi_loop_show(const twi_loop *loop, uint32_t func, twi_lid v, twi_sb *out);
 /* ir: what the text's arguments mean (may be NULL: then array headers in the text alone say it). NULL: diagnostics. */
 twi_loop *twi_loop_parse(tw_context *ctx, twi_arena *arena, const tw_ir *ir, const char *name, const char *text, size_t n);
-bool twi_loop_verify(twi_loop *loop); /* V1..V8; diagnostics; fills `varies` */
+/* V1 V2 V3 V4 V6 V8; diagnostics; fills `varies`. V3, V4, V6 report only what is certain from below: an element that
+ * no store before can have written; an index whose interval leaves the object (under an `if`: lies outside as a
+ * whole), without mask; a shared element that one worker surely writes and another touches with no barrier in between.
+ * Indices of unknown bounds, correlated ones and the rest of races are left to the interpreter's trace. */
+bool twi_loop_verify(twi_loop *loop);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Loop IR as text. Instructions are numbered in the order of the text, so equal modules print the
  * same bytes whatever order they were built in. i64 constants stand as numbers among the operands
- * and get no line. Names: bytes other than letters, digits, _ and . are written $HH.
+ * and get no line. Names: bytes other than letters, digits, _ and . (and - in front) are written
+ * $HH.
  */
 #include "base/context.h"
 #include "loop/rows.h"
@@ -27,10 +28,10 @@ static const char *text_of(const twi_loop *loop, twi_sym sym) {
 }
 
 void twi_loop_name(twi_sb *out, const char *text) {
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-            c == '_' || c == '.')
+    for (const char *at = text; *at; at++) {
+        unsigned char c = (unsigned char)*at;
+        if ((c == '-' && at > text) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+            (c >= '0' && c <= '9') || c == '_' || c == '.')
             twi_sb_char(out, (char)c);
         else
             twi_sb_printf(out, "$%02x", c);
@@ -264,27 +265,17 @@ static void head(printer *p, twi_lid v) {
         if (i->attr != 1)
             twi_sb_printf(p->out, " step %u", i->attr);
     }
-    twi_sb_str(p->out, " {\n");
 }
 
 static void body(printer *p, twi_lid first);
 
-static void line(printer *p, twi_lid v) {
+static bool has_body(const twi_lins *i) {
+    return i->op == TWI_L_FOR || i->op == TWI_L_UNROLL || i->op == TWI_L_IF;
+}
+
+/* One line without its end. */
+static void plain(printer *p, twi_lid v) {
     const twi_lins *i = &p->f->ins.at[v];
-    if (literal(p->f, v))
-        return;
-    if (i->count)
-        p->number[v] = p->next++;
-    indent(p);
-    if (i->op == TWI_L_FOR || i->op == TWI_L_UNROLL || i->op == TWI_L_IF) {
-        head(p, v);
-        p->indent++;
-        body(p, i->body);
-        p->indent--;
-        indent(p);
-        twi_sb_str(p->out, "}\n");
-        return;
-    }
     if (i->count) {
         operand(p, v);
         twi_sb_str(p->out, " = ");
@@ -298,7 +289,25 @@ static void line(printer *p, twi_lid v) {
         twi_sb_str(p->out, " : ");
         twi_loop_type(p->out, i->elem, i->count);
     }
-    twi_sb_char(p->out, '\n');
+}
+
+static void line(printer *p, twi_lid v) {
+    const twi_lins *i = &p->f->ins.at[v];
+    if (literal(p->f, v))
+        return;
+    indent(p);
+    if (!has_body(i)) {
+        plain(p, v);
+        twi_sb_char(p->out, '\n');
+        return;
+    }
+    head(p, v);
+    twi_sb_str(p->out, " {\n");
+    p->indent++;
+    body(p, i->body);
+    p->indent--;
+    indent(p);
+    twi_sb_str(p->out, "}\n");
 }
 
 static void body(printer *p, twi_lid first) {
@@ -328,17 +337,49 @@ static bool taken(const printer *p, uint32_t n, const char *text) {
     return false;
 }
 
+/* Names of objects are made unique by their number. */
+static void name_objects(printer *p) {
+    twi_arena *arena = p->out->arena;
+    p->object = TWI_NEW_N(arena, const char *, p->f->object.n + 1u);
+    for (uint32_t id = 1; id < p->f->object.n; id++) {
+        twi_sb own;
+        twi_sb_init(&own, arena);
+        twi_loop_name(&own, text_of(p->loop, p->f->object.at[id].name));
+        const char *text = twi_sb_text(&own);
+        while (*text == 0 || taken(p, id, text))
+            text = twi_format(arena, "%s.%u", text, id);
+        p->object[id] = text;
+    }
+}
+
+static void number(printer *p, twi_lid first) {
+    for (twi_lid v = first; v; v = p->f->ins.at[v].next) {
+        if (!literal(p->f, v) && p->f->ins.at[v].count)
+            p->number[v] = p->next++;
+        number(p, p->f->ins.at[v].body);
+    }
+}
+
+static void enter(printer *p, const twi_func *f) {
+    p->f = f;
+    p->next = 1;
+    p->number = TWI_NEW_N(p->out->arena, uint32_t, f->ins.n);
+    number(p, f->first);
+    name_objects(p);
+}
+
+void twi_loop_show(const twi_loop *loop, uint32_t func, twi_lid v, twi_sb *out) {
+    printer p = {.loop = loop, .out = out};
+    enter(&p, &loop->func.at[func]);
+    if (has_body(&p.f->ins.at[v]))
+        head(&p, v);
+    else
+        plain(&p, v);
+}
+
 static void object(printer *p, uint32_t id) {
     const twi_object *o = &p->f->object.at[id];
-    twi_arena *arena = p->out->arena;
-    twi_sb own;
-    twi_sb_init(&own, arena);
-    twi_loop_name(&own, text_of(p->loop, o->name));
-    const char *text = twi_sb_text(&own);
-    while (*text == 0 || taken(p, id, text))
-        text = twi_format(arena, "%s.%u", text, id);
-    p->object[id] = text;
-    twi_sb_printf(p->out, "  %s %s ", kinds[o->kind], text);
+    twi_sb_printf(p->out, "  %s %s ", kinds[o->kind], p->object[id]);
     if (o->kind == TWI_OBJ_ARRAY)
         twi_sb_printf(p->out, "= %u ", o->array);
     twi_loop_type(p->out, o->elem, o->count);
@@ -353,10 +394,7 @@ static void object(printer *p, uint32_t id) {
 }
 
 static void function(printer *p, const twi_func *f) {
-    p->f = f;
-    p->number = TWI_NEW_N(p->out->arena, uint32_t, f->ins.n);
-    p->object = TWI_NEW_N(p->out->arena, const char *, f->object.n + 1u);
-    p->next = 1;
+    enter(p, f);
     twi_sb_str(p->out, "func ");
     name(p->loop, p->out, f->name);
     twi_sb_printf(p->out, " entry %u scope %u %s lanes %u subs %u {\n", f->entry, f->scope,

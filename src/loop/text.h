@@ -6,8 +6,9 @@
 
 #include "loop/loop.h"
 
-void twi_loop_name(twi_sb *out,
-                   const char *text); /* bytes other than letters, digits, _ . as $HH */
+void twi_loop_name(
+    twi_sb *out,
+    const char *text); /* bytes other than letters, digits, _ . and a - that is not first, as $HH */
 /* A constant: decimal where that reads back to the same bits, true, false, else #hex. */
 void twi_loop_bits(twi_sb *out, unsigned elem, uint64_t bits);
 

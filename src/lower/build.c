@@ -2,6 +2,7 @@
  * The loop IR builder as the walk uses it: operands of differing counts are splatted, instructions that really
  * arise are counted (the tally), index arithmetic is marked and left out of the count.
  */
+#include "base/hash.h"
 #include "lower/walk.h"
 
 unsigned
@@ -24,10 +25,141 @@ even_out(twi_lowering *w, twi_lid *a, unsigned n)
     return count;
 }
 
+/* ---- what is there already ---------------------------------------------------------------------- */
+static unsigned
+chain_of(const twi_known *k)
+{
+    uint64_t h = twi_hash_mix(((uint64_t)k->op << 32) | k->attr, ((uint64_t)k->a << 32) | k->b);
+    return (unsigned)(h % TWI_KNOWN_CHAINS);
+}
+
+static twi_lid
+find_known(const twi_lowering *w, const twi_known *k)
+{
+    for (uint32_t e = w->known_chain[chain_of(k)]; e; e = w->known.at[e - 1].before) {
+        const twi_known *o = &w->known.at[e - 1];
+        if (o->op == k->op && o->attr == k->attr && o->a == k->a && o->b == k->b)
+            return o->is;
+    }
+    return 0;
+}
+
+static void
+chain_in(twi_lowering *w, twi_known k)
+{
+    unsigned c = chain_of(&k);
+    k.before = w->known_chain[c];
+    twi_push(w->arena, &w->known, k);
+    w->known_chain[c] = w->known.n;
+}
+
+/* On leaving a body: what stands in it is no longer known; what was moved out of it is. */
+static void
+forget_known(twi_lowering *w, uint32_t n, unsigned level)
+{
+    uint32_t top = w->known.n;
+    for (uint32_t k = top; k-- > n;)
+        w->known_chain[chain_of(&w->known.at[k])] = w->known.at[k].before;
+    w->known.n = n;
+    for (uint32_t k = n; k < top; k++) {
+        twi_known e = w->known.at[k];
+        if (e.level >= level)
+            continue;
+        chain_in(w, e);
+    }
+}
+
+/* ---- hoisting: a pure instruction stands where its last operand becomes known ------------------------ */
+static void
+set_level(twi_lowering *w, twi_lid v, unsigned level)
+{
+    while (w->level.n <= v)
+        twi_push(w->arena, &w->level, (uint8_t)255);
+    w->level.at[v] = (uint8_t)level;
+}
+
+static unsigned
+level_of(const twi_lowering *w, twi_lid v)
+{
+    return v < w->level.n && w->level.at[v] != 255 ? w->level.at[v] : w->c.open.n;
+}
+
+static twi_lid *
+head_of(twi_lowering *w, unsigned level)
+{
+    return level ? &w->c.f->ins.at[w->c.open.at[level - 1]].body : &w->c.f->first;
+}
+
+/* Takes v, which follows `prev` in the innermost body, out to `level`, before the body that is open there. */
+static void
+move_out(twi_lowering *w, twi_lid v, twi_lid prev, unsigned level)
+{
+    twi_lins *ins = w->c.f->ins.at;
+    unsigned depth = w->c.open.n;
+    *(prev ? &ins[prev].next : head_of(w, depth)) = ins[v].next;
+    if (w->c.last.at[depth] == v)
+        w->c.last.at[depth] = prev;
+    twi_lid anchor = w->anchor.at[level];
+    ins[v].next = w->c.open.at[level];
+    *(anchor ? &ins[anchor].next : head_of(w, level)) = v;
+    w->anchor.at[level] = v;
+}
+
+/* Places the instructions made since `first`, which follow `prev`; the last one's level. */
+static unsigned
+place(twi_lowering *w, uint32_t first, twi_lid prev)
+{
+    unsigned depth = w->c.open.n, level = depth;
+    for (twi_lid v = first; v < w->c.f->ins.n; v++) {
+        level = 0;
+        for (unsigned k = 0; k < w->c.f->ins.at[v].nargs; k++) {
+            unsigned l = level_of(w, twi_larg(w->c.f, v, k));
+            level = l > level ? l : level;
+        }
+        set_level(w, v, level);
+        if (level < depth)
+            move_out(w, v, prev, level);
+        else
+            prev = v;
+    }
+    return level;
+}
+
+/* Remembers an instruction that was asked for as k and is now v; it stands where it was placed. */
+static twi_lid
+learn(twi_lowering *w, twi_known k, uint32_t first, twi_lid prev, twi_lid v)
+{
+    place(w, first, prev);
+    k.is = v;
+    k.level = level_of(w, v);
+    chain_in(w, k);
+    return v;
+}
+
+static twi_lid
+last_here(const twi_lowering *w)
+{
+    return w->c.last.at[w->c.open.n];
+}
+
 twi_lid
 twi_w_splat(twi_lowering *w, twi_lid a, unsigned count)
 {
-    return twi_lb_splat(&w->c, a, count);
+    if (twi_w_count(w, a) == count)
+        return a;
+    twi_known k = {.op = TWI_L_SPLAT, .attr = count, .a = a};
+    twi_lid is = find_known(w, &k), prev = last_here(w);
+    uint32_t first = w->c.f->ins.n;
+    return is ? is : learn(w, k, first, prev, twi_lb_splat(&w->c, a, count));
+}
+
+twi_lid
+twi_w_leaf(twi_lowering *w, twi_loop_op op, unsigned count, uint32_t attr)
+{
+    twi_known k = {.op = (uint16_t)op, .attr = attr, .a = count};
+    twi_lid is = find_known(w, &k), prev = last_here(w);
+    uint32_t first = w->c.f->ins.n;
+    return is ? is : learn(w, k, first, prev, twi_lb_leaf(&w->c, op, TW_I64, count, attr));
 }
 
 twi_lid
@@ -42,18 +174,29 @@ twi_w_op(twi_lowering *w, unsigned op, twi_lid a, twi_lid b, twi_lid d)
     return r;
 }
 
+static void
+mark_index(twi_lowering *w, twi_lid v)
+{
+    if (w->c.f->ins.at[v].op != TWI_L_LCONST)
+        w->c.f->ins.at[v].flags |= TWI_FLAG_INDEX;
+}
+
 twi_lid
 twi_w_ix(twi_lowering *w, unsigned op, twi_lid a, twi_lid b)
 {
     twi_lid x[2] = {a, b};
     even_out(w, x, 2);
+    twi_known k = {.op = (uint16_t)op, .a = x[0], .b = x[1]};
+    twi_lid is = find_known(w, &k), prev = last_here(w);
+    if (is)
+        return is;
     uint32_t before = w->c.f->ins.n, fold = w->c.fold;
     w->c.fold = 0;
     twi_lid r = twi_lb_op(&w->c, op, x[0], x[1], 0);
     w->c.fold = fold;
-    for (uint32_t k = before; k < w->c.f->ins.n; k++)
-        w->c.f->ins.at[k].flags |= TWI_FLAG_INDEX;
-    return r;
+    for (uint32_t i = before; i < w->c.f->ins.n; i++)
+        mark_index(w, i);
+    return learn(w, k, before, prev, r);
 }
 
 twi_lid
@@ -62,7 +205,7 @@ twi_w_ix_select(twi_lowering *w, twi_lid condition, twi_lid a, twi_lid b)
     uint32_t before = w->c.f->ins.n;
     twi_lid r = twi_lb_op(&w->c, TWI_SELECT, condition, a, b);
     for (uint32_t k = before; k < w->c.f->ins.n; k++)
-        w->c.f->ins.at[k].flags |= TWI_FLAG_INDEX;
+        mark_index(w, k);
     return r;
 }
 
@@ -81,13 +224,16 @@ twi_w_cast(twi_lowering *w, tw_elem elem, twi_lid a)
 twi_lid
 twi_w_const(twi_lowering *w, tw_elem elem, uint64_t bits, unsigned flags)
 {
-    return twi_lb_bits(&w->c, elem, bits, flags);
+    twi_known k = {.op = TWI_L_LCONST, .attr = (uint32_t)elem << 8 | flags, .a = (uint32_t)bits, .b = (uint32_t)(bits >> 32)};
+    twi_lid is = find_known(w, &k), prev = last_here(w);
+    uint32_t first = w->c.f->ins.n;
+    return is ? is : learn(w, k, first, prev, twi_lb_bits(&w->c, elem, bits, flags));
 }
 
 twi_lid
 twi_w_int(twi_lowering *w, int64_t k)
 {
-    return twi_lb_i64(&w->c, k);
+    return twi_w_const(w, TW_I64, (uint64_t)k, 0);
 }
 
 twi_lid
@@ -137,9 +283,12 @@ twi_w_store(twi_lowering *w, twi_laccess access, const twi_lid *index, twi_lid v
 }
 
 static void
-opened(twi_lowering *w, double trips)
+opened(twi_lowering *w, double trips, twi_lid prev)
 {
+    twi_push(w->arena, &w->anchor, prev);
+    set_level(w, w->c.open.at[w->c.open.n - 1], w->c.open.n);
     twi_push(w->arena, &w->open_trips, w->trips);
+    twi_push(w->arena, &w->open_known, w->known.n);
     w->trips *= trips;
 }
 
@@ -148,8 +297,8 @@ twi_w_for(twi_lowering *w, twi_lid lo, twi_lid hi)
 {
     double groups = (double)twi_plan_groups(w->plan);
     double trips = twi_estimate(w->c.f, hi, groups) - twi_estimate(w->c.f, lo, groups);
-    twi_lid i = twi_lb_for(&w->c, lo, hi, 1);
-    opened(w, trips > 0 ? trips : 0);
+    twi_lid prev = last_here(w), i = twi_lb_for(&w->c, lo, hi, 1);
+    opened(w, trips > 0 ? trips : 0, prev);
     if (w->tally)
         w->tally->trips += w->trips;
     return i;
@@ -158,21 +307,24 @@ twi_w_for(twi_lowering *w, twi_lid lo, twi_lid hi)
 twi_lid
 twi_w_unroll(twi_lowering *w, uint32_t n)
 {
-    twi_lid i = twi_lb_unroll(&w->c, n);
-    opened(w, n);
+    twi_lid prev = last_here(w), i = twi_lb_unroll(&w->c, n);
+    opened(w, n, prev);
     return i;
 }
 
 void
 twi_w_if(twi_lowering *w, twi_lid condition)
 {
+    twi_lid prev = last_here(w);
     twi_lb_if(&w->c, condition);
-    opened(w, 1);
+    opened(w, 1, prev);
 }
 
 void
 twi_w_close(twi_lowering *w)
 {
     w->trips = w->open_trips.at[--w->open_trips.n];
+    forget_known(w, w->open_known.at[--w->open_known.n], w->c.open.n);
+    w->anchor.n--;
     twi_lb_close(&w->c);
 }

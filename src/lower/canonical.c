@@ -98,7 +98,7 @@ twi_fold_finish_chunks(twi_lowering *w, twi_fold *f, bool at_top)
     uint32_t mark = twi_w_scope(w);
     for (unsigned a = 0; a < w->ir->axis.n; a++)
         for (unsigned d = 0; d < twi_w_map(w, a)->n; d++)
-            if (f->own >> a & 1 && f->inner[a] >> d & 1)
+            if (f->chunk_inner[a] >> d & 1)
                 twi_w_open(w, a, d);
     twi_lid index[TWI_MAX_RANK];
     unsigned rank = twi_w_stripe_index(w, f->own, index);

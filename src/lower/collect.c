@@ -19,7 +19,7 @@ board_index(twi_lowering *w, const twi_fold *f, twi_lid *index, int64_t *extent)
         if (!(f->own >> a & 1))
             continue;
         const twi_map *m = twi_w_map(w, a);
-        uint8_t digits = twi_time_digits(m) | twi_level_digits(m, TWI_LV_SUB) | twi_level_digits(m, TWI_LV_LANE);
+        uint8_t digits = twi_time_digits(w->ir, w->frame, a) | twi_level_digits(m, TWI_LV_SUB) | twi_level_digits(m, TWI_LV_LANE);
         if (twi_digits_extent(m, digits) == 1)
             continue;
         if (index)
@@ -65,7 +65,7 @@ open_own_time(twi_lowering *w, const twi_fold *f)
 {
     for (unsigned a = 0; a < w->ir->axis.n; a++)
         for (unsigned d = 0; d < twi_w_map(w, a)->n; d++)
-            if (f->own >> a & 1 && twi_time_digits(twi_w_map(w, a)) >> d & 1)
+            if (f->own >> a & 1 && twi_time_digits(w->ir, w->frame, a) >> d & 1)
                 twi_w_open(w, a, d);
 }
 

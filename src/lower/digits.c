@@ -9,12 +9,6 @@ twi_w_map(const twi_lowering *w, unsigned axis)
     return &w->frame->map[axis];
 }
 
-bool
-twi_is_time(const twi_digit *d)
-{
-    return d->level == TWI_LV_LOOP || d->level == TWI_LV_SLOT;
-}
-
 uint8_t
 twi_level_digits(const twi_map *m, unsigned level)
 {
@@ -26,9 +20,13 @@ twi_level_digits(const twi_map *m, unsigned level)
 }
 
 uint8_t
-twi_time_digits(const twi_map *m)
+twi_time_digits(const tw_ir *ir, const twi_frame *frame, unsigned axis)
 {
-    return twi_level_digits(m, TWI_LV_LOOP) | twi_level_digits(m, TWI_LV_SLOT);
+    const twi_map *m = &frame->map[axis];
+    uint8_t set = twi_level_digits(m, TWI_LV_LOOP) | twi_level_digits(m, TWI_LV_SLOT);
+    if (ir->axis.at[axis].kind != TWI_AXIS_STEP) /* a trip of the plan's own, not of the text's region */
+        set |= twi_level_digits(m, TWI_LV_SERIAL);
+    return set;
 }
 
 int64_t
@@ -81,7 +79,7 @@ open_grid(twi_lowering *w)
                     last &= n->d[e].level != TWI_LV_GRID || n->d[e].extent == 1;
             }
             if (!id && m->d[d].extent > 1)
-                id = twi_lb_leaf(&w->c, TWI_L_ID, TW_I64, 1, TWI_LV_GRID);
+                id = twi_w_leaf(w, TWI_L_ID, 1, TWI_LV_GRID);
             w->digit[a][d] = split_id(w, id, stride, m->d[d].extent, last);
             stride *= m->d[d].extent;
         }
@@ -100,7 +98,7 @@ open_level(twi_lowering *w, unsigned level, int64_t total)
             if (m->d[d].level != level)
                 continue;
             if (!id && m->d[d].extent > 1)
-                id = twi_lb_leaf(&w->c, TWI_L_ID, TW_I64, 1, level);
+                id = twi_w_leaf(w, TWI_L_ID, 1, level);
             w->digit[a][d] = split_id(w, id, m->d[d].stride, m->d[d].extent,
                                       m->d[d].stride * m->d[d].extent == total);
         }
@@ -155,7 +153,7 @@ twi_w_hi(twi_lowering *w, unsigned axis)
 static twi_lid
 vector_position(twi_lowering *w, unsigned axis)
 {
-    twi_lid iota = twi_lb_leaf(&w->c, TWI_L_IOTA, TW_I64, w->lanes, 0);
+    twi_lid iota = twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0);
     return twi_w_ix(w, TWI_ADD, twi_w_position(w, axis), iota);
 }
 
@@ -192,6 +190,13 @@ twi_w_eval(twi_lowering *w, twi_ix x, bool vector)
         return twi_w_cast(w, TW_I64, twi_w_value(w, n->a));
     case TWI_IX_NONE:
         return twi_w_int(w, 0);
+    case TWI_IX_ADD:
+    case TWI_IX_SUB:
+    case TWI_IX_MUL:
+    case TWI_IX_DIV:
+    case TWI_IX_MOD:
+    case TWI_IX_MIN:
+    case TWI_IX_MAX:
     default: {
         twi_lid a = twi_w_eval(w, n->a, vector), b = twi_w_eval(w, n->b, vector);
         return twi_w_ix(w, binary[n->op], a, b);
@@ -246,7 +251,7 @@ twi_mask_bool(twi_lowering *w, const twi_mask *mask, unsigned count)
         return b;
     twi_lid within;
     if (count > 1) {
-        twi_lid iota = twi_lb_leaf(&w->c, TWI_L_IOTA, TW_I64, count, 0);
+        twi_lid iota = twi_w_leaf(w, TWI_L_IOTA, count, 0);
         within = twi_w_ix(w, TWI_LT, iota, mask->count);
     } else {
         within = twi_w_ix(w, TWI_GT, mask->count, twi_w_int(w, 0));
@@ -282,7 +287,7 @@ twi_w_lead_level(twi_lowering *w, unsigned level, int64_t total, uint64_t axes, 
     unsigned a, d;
     if (total == 1)
         return;
-    twi_lid id = twi_lb_leaf(&w->c, TWI_L_ID, TW_I64, 1, level);
+    twi_lid id = twi_w_leaf(w, TWI_L_ID, 1, level);
     while (next_digit(w, level, top, &a, &d)) {
         const twi_digit *g = &twi_w_map(w, a)->d[d];
         if (g->stride > top)

@@ -67,12 +67,16 @@ twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsigned 
         if (f->folded >> a & 1)
             f->inner[a] = own_accumulators(w, id, a);
         else if (f->own >> a & 1)
-            f->inner[a] = twi_level_digits(twi_w_map(w, a), TWI_LV_SLOT);
+            f->inner[a] = f->chunk_inner[a] = twi_level_digits(twi_w_map(w, a), TWI_LV_SLOT);
     }
     int from = f->first_loop >= 0 ? f->first_loop : f->level;
-    for (unsigned k = 0; k < n; k++)
+    for (unsigned k = 0; k < n; k++) {
+        uint8_t bit = (uint8_t)(1u << loops[k].digit);
         if ((int)k > from && f->own >> loops[k].axis & 1)
-            f->inner[loops[k].axis] |= (uint8_t)(1u << loops[k].digit);
+            f->inner[loops[k].axis] |= bit;
+        if ((int)k > f->chunk_loop && f->own >> loops[k].axis & 1)
+            f->chunk_inner[loops[k].axis] |= bit;
+    }
 }
 
 /* ---- states ----------------------------------------------------------------------------------------- */
@@ -257,7 +261,7 @@ element(twi_lowering *w, const twi_fold *f, twi_lid real)
         unsigned a = i->fold[0];
         s.v[1] = twi_w_position(w, a);
         if ((int)a == w->lane_axis)
-            s.v[1] = twi_w_ix(w, TWI_ADD, s.v[1], twi_lb_leaf(&w->c, TWI_L_IOTA, TW_I64, w->lanes, 0));
+            s.v[1] = twi_w_ix(w, TWI_ADD, s.v[1], twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0));
     }
     if (!real)
         return s;

@@ -68,6 +68,24 @@ canonical_subs_fit(const judge *j, twi_id fold)
     return true;
 }
 
+/* Canonical rows: each chunk is folded as a whole, so its loop is opened outside the one over its rows of 256. */
+static bool
+canonical_loops_fit(const judge *j, twi_id fold)
+{
+    unsigned axis = twi_ins_of(j->ir, fold)->fold[0];
+    int64_t last = INT64_MAX;
+    for (unsigned k = 0; k < j->frame->loops; k++) {
+        if (j->frame->order[k].axis != axis)
+            continue;
+        int64_t weight = twi_map_weight(&j->frame->map[axis], j->frame->order[k].digit);
+        if (weight > last)
+            return twi_refuse(j->why, "fold %s: canonical: the loop of weight %lld is opened inside the one of %lld",
+                              twi_value_name(j->ir, fold), (long long)weight, (long long)last);
+        last = weight;
+    }
+    return true;
+}
+
 /* A stripe: one dimension an axis with time digits, of a size known here. */
 static bool
 stripe_fits(const judge *j, twi_id v)
@@ -78,9 +96,11 @@ stripe_fits(const judge *j, twi_id v)
         if (!(axes >> a & 1))
             continue;
         const twi_map *m = &j->frame->map[a];
-        rank += twi_digits_extent(m, twi_time_digits(m)) != 1;
+        rank += twi_digits_extent(m, twi_time_digits(j->ir, j->frame, a)) != 1;
         for (unsigned d = 0; d < m->n; d++) {
-            if (m->d[d].level != TWI_LV_LOOP || m->d[d].extent == 1)
+            bool rolled = m->d[d].level == TWI_LV_LOOP ||
+                          (m->d[d].level == TWI_LV_SERIAL && j->ir->axis.at[a].kind != TWI_AXIS_STEP);
+            if (!rolled || m->d[d].extent == 1)
                 continue;
             if (m->d[d].extent == 0)
                 return twi_refuse(j->why, "value %s must be kept, but its loop over %s has a run-time count",
@@ -127,7 +147,8 @@ static bool
 value_fits(const judge *j, twi_id v)
 {
     const twi_ins *i = twi_ins_of(j->ir, v);
-    if (twi_is_canonical_row(j->ir, v) && twi_fold_rounds(j->ir, v) && !canonical_subs_fit(j, v))
+    if (twi_is_canonical_row(j->ir, v) && twi_fold_rounds(j->ir, v) &&
+        (!canonical_subs_fit(j, v) || !canonical_loops_fit(j, v)))
         return false;
     if (j->cut.value[v].kept && !stripe_fits(j, v))
         return false;

@@ -65,7 +65,7 @@ open_time(twi_lowering *w, uint64_t axes)
 {
     for (unsigned a = 0; a < w->ir->axis.n; a++)
         for (unsigned d = 0; d < twi_w_map(w, a)->n; d++)
-            if (axes >> a & 1 && twi_time_digits(twi_w_map(w, a)) >> d & 1)
+            if (axes >> a & 1 && twi_time_digits(w->ir, w->frame, a) >> d & 1)
                 twi_w_open(w, a, d);
 }
 

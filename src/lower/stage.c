@@ -71,7 +71,7 @@ stage_index(twi_lowering *w, const twi_stage_plan *s, twi_lid *index)
         const twi_digit *d = digit_of(w, s, k);
         if (w->vectors && d->level == TWI_LV_LANE)
             index[k] = lane_is_last(w, s) ? twi_w_int(w, 0)
-                                          : twi_lb_leaf(&w->c, TWI_L_IOTA, TW_I64, w->lanes, 0);
+                                          : twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0);
         else
             index[k] = d->extent == 1 ? twi_w_int(w, 0) : w->digit[s->order[k].axis][s->order[k].digit];
     }
@@ -120,8 +120,8 @@ copy_together(twi_lowering *w, const twi_stage_plan *s, uint32_t object)
     }
     unsigned depth = twi_w_depth(w);
     int64_t rounds = (elements + workers - 1) / workers;
-    twi_lid worker = twi_w_ix(w, TWI_MUL, twi_lb_leaf(&w->c, TWI_L_ID, TW_I64, 1, TWI_LV_SUB), twi_w_int(w, w->lanes));
-    worker = twi_w_ix(w, TWI_ADD, worker, twi_lb_leaf(&w->c, TWI_L_ID, TW_I64, 1, TWI_LV_LANE));
+    twi_lid worker = twi_w_ix(w, TWI_MUL, twi_w_leaf(w, TWI_L_ID, 1, TWI_LV_SUB), twi_w_int(w, w->lanes));
+    worker = twi_w_ix(w, TWI_ADD, worker, twi_w_leaf(w, TWI_L_ID, 1, TWI_LV_LANE));
     twi_lid i = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, rounds));
     twi_lid e = twi_w_ix(w, TWI_ADD, twi_w_ix(w, TWI_MUL, i, twi_w_int(w, workers)), worker);
     if (elements % workers)

@@ -41,7 +41,7 @@ twi_w_stripe_index(twi_lowering *w, uint64_t axes, twi_lid *index)
     for (unsigned a = 0; a < w->ir->axis.n; a++) {
         if (!(axes >> a & 1))
             continue;
-        uint8_t time = twi_time_digits(twi_w_map(w, a));
+        uint8_t time = twi_time_digits(w->ir, w->frame, a);
         if (twi_digits_extent(twi_w_map(w, a), time) == 1)
             continue;
         if (index)
@@ -61,7 +61,7 @@ twi_w_stripe_shape(twi_lowering *w, twi_id v, tw_elem elem, uint64_t axes)
     for (unsigned a = 0; a < w->ir->axis.n; a++) {
         if (!(axes >> a & 1))
             continue;
-        int64_t e = twi_digits_extent(twi_w_map(w, a), twi_time_digits(twi_w_map(w, a)));
+        int64_t e = twi_digits_extent(twi_w_map(w, a), twi_time_digits(w->ir, w->frame, a));
         if (e == 1)
             continue;
         o.extent[o.rank++] = e;
@@ -122,7 +122,7 @@ leaf_value(twi_lowering *w, twi_id v)
         twi_lid p = twi_w_position(w, i->attr);
         if (!vector)
             return p;
-        return twi_w_ix(w, TWI_ADD, p, twi_lb_leaf(&w->c, TWI_L_IOTA, TW_I64, w->lanes, 0));
+        return twi_w_ix(w, TWI_ADD, p, twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0));
     }
     default: /* IXVAL */
         return twi_w_eval(w, i->attr, false);

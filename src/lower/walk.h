@@ -17,6 +17,9 @@ typedef struct {
 } twi_home;
 
 typedef struct { twi_id value; twi_lid before; } twi_memo_undo;
+/* Pure instructions that are in force at the cursor: one that is asked for again is the one that is there. */
+typedef struct { uint16_t op; uint32_t attr; twi_lid a, b, is; uint32_t level, before; /* in its chain, + 1 */ } twi_known;
+#define TWI_KNOWN_CHAINS 256
 typedef enum { TWI_EVENT_TOUCH, TWI_EVENT_BEGIN, TWI_EVENT_END } twi_event_kind;
 typedef struct { uint8_t kind; uint64_t reads, writes; } twi_event; /* sets of shared objects, by effect number; loops */
 
@@ -48,6 +51,11 @@ typedef struct twi_lowering {
     twi_features *tally; /* NULL: only build */
     double trips;        /* product of the open loops' trips */
     TWI_VEC(double) open_trips;
+    TWI_VEC(twi_known) known;
+    uint32_t known_chain[TWI_KNOWN_CHAINS]; /* newest of each chain, + 1 */
+    TWI_VEC(uint32_t) open_known;           /* known.n at each open body */
+    TWI_VEC(twi_lid) anchor;                /* by level: the instruction before the open body there; 0: none */
+    TWI_VEC(uint8_t) level;                 /* by instruction: of the body it stands in, where it was moved out */
 } twi_lowering;
 
 /* ---- build.c: the builder, counting ---- */
@@ -57,6 +65,7 @@ twi_lid twi_w_ix_select(twi_lowering *w, twi_lid condition, twi_lid a, twi_lid b
 twi_lid twi_w_cast(twi_lowering *w, tw_elem elem, twi_lid a);
 twi_lid twi_w_const(twi_lowering *w, tw_elem elem, uint64_t bits, unsigned flags);
 twi_lid twi_w_int(twi_lowering *w, int64_t k);
+twi_lid twi_w_leaf(twi_lowering *w, twi_loop_op op, unsigned count, uint32_t attr); /* i64: id, iota, trip */
 twi_lid twi_w_splat(twi_lowering *w, twi_lid a, unsigned count);
 twi_lid twi_w_lane_fold(twi_lowering *w, unsigned merge, twi_lid a, unsigned log_stride, unsigned log_extent);
 twi_lid twi_w_lane_xor(twi_lowering *w, twi_lid a, uint32_t mask);
@@ -70,7 +79,6 @@ unsigned twi_w_count(const twi_lowering *w, twi_lid a);
 
 /* ---- digits.c: axes, positions, guards ---- */
 const twi_map *twi_w_map(const twi_lowering *w, unsigned axis);
-bool twi_is_time(const twi_digit *d);                        /* loop or slot */
 void twi_w_open_group(twi_lowering *w);                      /* grid, sub and lane digits from the ids */
 twi_lid twi_w_position(twi_lowering *w, unsigned axis);      /* absolute; without the explicit lane's part */
 twi_lid twi_w_lo(twi_lowering *w, unsigned axis);
@@ -81,7 +89,8 @@ int64_t twi_axis_extent(const tw_ir *ir, unsigned axis);     /* -1: not constant
 /* Row-major number of the open digits among `digits` (a set) of an axis; their extents' product. */
 twi_lid twi_w_number(twi_lowering *w, unsigned axis, uint8_t digits);
 int64_t twi_digits_extent(const twi_map *m, uint8_t digits);
-uint8_t twi_time_digits(const twi_map *m);                   /* set: loop and slot digits */
+/* Set of the digits that run in time and tell elements of a stripe apart: loops, slots, trips that the plan made. */
+uint8_t twi_time_digits(const tw_ir *ir, const twi_frame *frame, unsigned axis);
 uint8_t twi_level_digits(const twi_map *m, unsigned level);
 typedef struct { twi_lid scalar, count, vector; } twi_mask;  /* conjunction; 0: true */
 void twi_w_guard(twi_lowering *w, uint64_t axes, twi_mask *mask);
@@ -121,6 +130,7 @@ typedef struct twi_fold {
     int chunk_loop;        /* canonical rows longer than a chunk: position of the chunk loop, before first_loop; -1 */
     int level;             /* loops open around an update */
     uint8_t inner[TWI_MAX_AXES]; /* digits of each axis that tell its accumulators apart */
+    uint8_t chunk_inner[TWI_MAX_AXES]; /* digits of its own axes opened inside the chunk loop */
     uint32_t acc[2];       /* objects */
     uint32_t chunks;       /* canonical: results of chunks */
     uint32_t part[2];      /* results of single subgroups, until collected */

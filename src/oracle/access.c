@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Loads and stores, with the writer map: an element may be written by one instance of a scope only, and
- * once by each execution of a store.
+ * Loads and stores, with the writer map: an element may be written by one instance of a scope only,
+ * and once by each execution of a store.
  */
 #include "oracle/eval.h"
 #include <math.h>
@@ -11,18 +11,14 @@ typedef struct {
     int64_t base, coef[TWI_TILE_AXES];
 } linear;
 
-static bool
-flat(const linear *x, unsigned n)
-{
+static bool flat(const linear *x, unsigned n) {
     for (unsigned k = 0; k < n; k++)
         if (x->coef[k] != 0)
             return false;
     return true;
 }
 
-static linear
-linear_of(twi_oracle *o, twi_ix x, const twi_tile *over)
-{
+static linear linear_of(twi_oracle *o, twi_ix x, const twi_tile *over) {
     const twi_ix_node *node = &o->ir->ix.at[x];
     linear l = {.plain = true}, a, b;
     if (node->op == TWI_IX_AXIS && (o->tile_axes >> node->a & 1u) != 0) {
@@ -72,9 +68,7 @@ typedef struct {
     int64_t index[TWI_MAX_RANK]; /* of the element last placed */
 } place;
 
-static bool
-place_begin(twi_oracle *o, place *p, uint32_t access, const twi_tile *over)
-{
+static bool place_begin(twi_oracle *o, place *p, uint32_t access, const twi_tile *over) {
     p->access = &o->ir->access.at[access];
     p->array = &o->array[p->access->array];
     for (unsigned d = 0; d < p->array->rank; d++) {
@@ -88,9 +82,8 @@ place_begin(twi_oracle *o, place *p, uint32_t access, const twi_tile *over)
 }
 
 /* Flat position of the walk's element; false: outside the array. */
-static bool
-place_of(twi_oracle *o, place *p, const twi_walk *w, const twi_tile *over, size_t *out)
-{
+static bool place_of(twi_oracle *o, place *p, const twi_walk *w, const twi_tile *over,
+                     size_t *out) {
     int64_t at = 0;
     bool inside = true;
     for (unsigned d = 0; d < p->array->rank; d++) {
@@ -112,9 +105,30 @@ place_of(twi_oracle *o, place *p, const twi_walk *w, const twi_tile *over, size_
     return inside;
 }
 
-static void
-fail_at(twi_oracle *o, const place *p, const char *what)
-{
+/* Do all positions of the tile lie inside, and move by steps? Then the flat position is one too. */
+static bool place_all(const place *p, const twi_tile *over, int64_t *start, int64_t *step) {
+    int64_t stride = 1;
+    *start = 0;
+    for (unsigned k = 0; k < over->n; k++)
+        step[k] = 0;
+    for (unsigned d = p->array->rank; d-- > 0;) {
+        const linear *l = &p->dim[d];
+        int64_t least = l->base, most = l->base;
+        for (unsigned k = 0; k < over->n; k++) {
+            int64_t reach = l->coef[k] * (over->extent[k] - 1);
+            least += reach < 0 ? reach : 0;
+            most += reach > 0 ? reach : 0;
+            step[k] += l->coef[k] * stride;
+        }
+        if (!l->plain || least < 0 || most >= p->array->extent[d])
+            return false;
+        *start += l->base * stride;
+        stride *= p->array->extent[d];
+    }
+    return true;
+}
+
+static void fail_at(twi_oracle *o, const place *p, const char *what) {
     twi_sb sb;
     twi_sb_init(&sb, o->arena);
     for (unsigned d = 0; d < p->array->rank; d++)
@@ -123,15 +137,23 @@ fail_at(twi_oracle *o, const place *p, const char *what)
              twi_sb_text(&sb), what);
 }
 
-static uint64_t
-stored_bits(const twi_array_state *a, size_t k)
-{
+static uint64_t stored_bits(const twi_array_state *a, size_t k) {
     return a->raw ? twi_load_bits((tw_elem)a->elem, a->raw, k) : a->bits[k];
 }
 
-void
-twi_eval_load(twi_oracle *o, twi_id v)
-{
+/* An input read inside its ends. */
+static void load_plain(twi_tile *t, const twi_array_state *a, twi_walk *w, int64_t start,
+                       const int64_t *step) {
+    w->k = 1;
+    w->off[0] = start;
+    for (unsigned d = 0; d < w->n; d++)
+        w->step[0][d] = step[d];
+    for (size_t k = 0; w->left > 0; k++, twi_walk_next(w))
+        t->bits[k] =
+            twi_widen((tw_elem)a->elem, twi_load_bits((tw_elem)a->elem, a->raw, (size_t)w->off[0]));
+}
+
+void twi_eval_load(twi_oracle *o, twi_id v) {
     const twi_ins *ins = &o->ir->ins.at[v];
     twi_tile *t = &o->tile[v];
     place p = {0};
@@ -139,10 +161,15 @@ twi_eval_load(twi_oracle *o, twi_id v)
     const twi_tile *outside = ins->nargs != 0 ? &o->tile[twi_arg(o->ir, v, 0)] : NULL;
     if (!place_begin(o, &p, ins->attr, t))
         return;
+    const twi_array_state *a = p.array;
     twi_walk_begin(&w, t);
+    int64_t start, step[TWI_TILE_AXES];
+    if (!t->bounded && !a->writer && t->total != 0 && place_all(&p, t, &start, step)) {
+        load_plain(t, a, &w, start, step);
+        return;
+    }
     if (outside)
         twi_walk_add(&w, t, outside);
-    const twi_array_state *a = p.array;
     for (size_t k = 0; w.left > 0; k++, twi_walk_next(&w)) {
         size_t at;
         twi_form x;
@@ -166,25 +193,22 @@ twi_eval_load(twi_oracle *o, twi_id v)
                 continue;
             }
             x = a->bounded ? twi_el_form(&a->el[at], a->pool.at)
-                           : twi_form_exact((tw_elem)t->elem, twi_widen((tw_elem)a->elem, stored_bits(a, at)));
+                           : twi_form_exact((tw_elem)t->elem,
+                                            twi_widen((tw_elem)a->elem, stored_bits(a, at)));
         }
         twi_tile_put(o, t, k, &x);
     }
 }
 
 /* Axes of tiles that an index expression moves along. */
-static uint64_t
-axes_of(const twi_oracle *o, twi_ix x)
-{
+static uint64_t axes_of(const twi_oracle *o, twi_ix x) {
     const twi_ix_node *node = &o->ir->ix.at[x];
     if (node->op == TWI_IX_AXIS)
         return (UINT64_C(1) << node->a) & o->tile_axes;
     return node->op < TWI_IX_ADD ? 0 : axes_of(o, node->a) | axes_of(o, node->b);
 }
 
-static bool
-claim(twi_oracle *o, const place *p, size_t at)
-{
+static bool claim(twi_oracle *o, const place *p, size_t at) {
     const twi_array_state *a = p->array;
     if (a->stamp[at] == o->store) {
         fail_at(o, p, "is written twice by one store");
@@ -199,11 +223,11 @@ claim(twi_oracle *o, const place *p, size_t at)
     return true;
 }
 
-static void
-put_element(twi_oracle *o, twi_array_state *a, size_t at, twi_form x, const twi_form *when)
-{
+static void put_element(twi_oracle *o, twi_array_state *a, size_t at, twi_form x,
+                        const twi_form *when) {
     if (when->kind != TWI_EXACT) { /* undecided: the old value or the new one */
-        twi_form old = a->writer[at] != 0 ? twi_el_form(&a->el[at], a->pool.at) : twi_form_any(0), y = x;
+        twi_form old = a->writer[at] != 0 ? twi_el_form(&a->el[at], a->pool.at) : twi_form_any(0),
+                 y = x;
         if (when->v != 0.0)
             twi_form_hull(twi_value_elem((tw_elem)a->elem), &y, &old, &x);
         else
@@ -223,9 +247,7 @@ put_element(twi_oracle *o, twi_array_state *a, size_t at, twi_form x, const twi_
     }
 }
 
-void
-twi_eval_store(twi_oracle *o, twi_id v)
-{
+void twi_eval_store(twi_oracle *o, twi_id v) {
     const twi_ins *ins = &o->ir->ins.at[v];
     const twi_access *access = &o->ir->access.at[ins->attr];
     twi_array_state *a = &o->array[access->array];

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which values depend on an order that plans may choose, found from the IR alone: those are bounded,
- * all others determined.
+ * Which values depend on an order that plans may choose, found from the IR alone: those are
+ * bounded, all others determined.
  */
 #include "oracle/eval.h"
 
-uint64_t
-twi_axes_of_tiles(const tw_ir *ir)
-{
+uint64_t twi_axes_of_tiles(const tw_ir *ir) {
     uint64_t set = 0;
     for (uint32_t a = 1; a < ir->axis.n; a++) {
         const twi_axis *x = &ir->axis.at[a];
@@ -18,10 +16,9 @@ twi_axes_of_tiles(const tw_ir *ir)
     return set;
 }
 
-/* Does this fold have one order? order-free folds and integers: DEFAULT, any order gives the value. */
-bool
-twi_fixed_order(const tw_ir *ir, const twi_ins *ins, bool canonical, twi_order_kind *order)
-{
+/* Does this fold have one order? order-free folds and integers: DEFAULT, any order gives the value.
+ */
+bool twi_fixed_order(const tw_ir *ir, const twi_ins *ins, bool canonical, twi_order_kind *order) {
     const twi_monoid *m = twi_monoid_of(ins->op);
     (void)ir;
     *order = TWI_ORDER_DEFAULT;
@@ -42,18 +39,14 @@ typedef struct {
     const uint32_t *region_of; /* CARRY: its region */
 } job;
 
-static bool
-any_argument(const job *j, const twi_ins *ins)
-{
+static bool any_argument(const job *j, const twi_ins *ins) {
     for (uint32_t k = 0; k < ins->nargs; k++)
         if (j->c.value[j->ir->args.at[ins->arg + k]])
             return true;
     return false;
 }
 
-static bool
-carry_bounded(const job *j, const twi_region *r, uint32_t k)
-{
+static bool carry_bounded(const job *j, const twi_region *r, uint32_t k) {
     if (k >= r->carries.n)
         return false;
     twi_id initial = twi_arg(j->ir, r->ins, k);
@@ -61,9 +54,7 @@ carry_bounded(const job *j, const twi_region *r, uint32_t k)
            j->c.value[r->carries.at[k]];
 }
 
-static bool
-bounded(const job *j, twi_id v)
-{
+static bool bounded(const job *j, twi_id v) {
     const tw_ir *ir = j->ir;
     const twi_ins *ins = &ir->ins.at[v];
     twi_order_kind order;
@@ -91,9 +82,7 @@ bounded(const job *j, twi_id v)
     }
 }
 
-twi_classes
-twi_classify(twi_arena *arena, const tw_ir *ir, bool canonical)
-{
+twi_classes twi_classify(twi_arena *arena, const tw_ir *ir, bool canonical) {
     uint32_t *region_of = TWI_NEW_N(arena, uint32_t, ir->ins.n + 1u);
     job j = {ir, canonical, {NULL, NULL}, region_of};
     j.c.value = TWI_NEW_N(arena, bool, ir->ins.n + 1u);
@@ -115,9 +104,7 @@ twi_classify(twi_arena *arena, const tw_ir *ir, bool canonical)
     return j.c;
 }
 
-bool
-twi_oracle_determined(const tw_ir *ir, bool canonical)
-{
+bool twi_oracle_determined(const tw_ir *ir, bool canonical) {
     twi_mark mark = twi_arena_mark(ir->arena);
     twi_classes c = twi_classify(ir->arena, ir, canonical);
     bool all = true;

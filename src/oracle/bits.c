@@ -1,59 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Bit patterns of element types: reading, writing, rounding to narrower floats, casts. Rounding is to
- * nearest even; overflow gives infinity; float to int truncates, saturates, and takes NaN to 0.
+ * Bit patterns of element types: reading, writing, rounding to narrower floats, casts. Rounding is
+ * to nearest even; overflow gives infinity; float to int truncates, saturates, and takes NaN to 0.
  */
 #include "oracle/det.h"
 #include <math.h>
 
-float
-twi_f32_of(uint64_t bits)
-{
+float twi_f32_of(uint64_t bits) {
     uint32_t u = (uint32_t)bits;
     float x;
     memcpy(&x, &u, sizeof x);
     return x;
 }
 
-uint64_t
-twi_bits_f32(float x)
-{
+uint64_t twi_bits_f32(float x) {
     uint32_t u;
     memcpy(&u, &x, sizeof u);
     return u;
 }
 
-double
-twi_f64_of(uint64_t bits)
-{
+double twi_f64_of(uint64_t bits) {
     double x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-uint64_t
-twi_bits_f64(double x)
-{
+uint64_t twi_bits_f64(double x) {
     uint64_t u;
     memcpy(&u, &x, sizeof u);
     return u;
 }
 
-static unsigned
-width(tw_elem elem)
-{
-    return (unsigned)tw_elem_size(elem) * 8u;
-}
+static unsigned width(tw_elem elem) { return (unsigned)tw_elem_size(elem) * 8u; }
 
-static uint64_t
-mask(tw_elem elem)
-{
+static uint64_t mask(tw_elem elem) {
     unsigned w = width(elem);
     return w >= 64u ? UINT64_MAX : (UINT64_C(1) << w) - 1u;
 }
 
-int64_t
-twi_int_of(tw_elem elem, uint64_t bits)
-{
+int64_t twi_int_of(tw_elem elem, uint64_t bits) {
     if (twi_is_signed(elem)) {
         unsigned shift = 64u - width(elem);
         uint64_t top = UINT64_C(1) << 63;
@@ -73,9 +57,7 @@ static const narrow formats[TW_ELEMS] = {
     [TW_F16] = {10, 15, 0x7c00u, 0x7e00u},
 };
 
-uint64_t
-twi_narrow(tw_elem to, uint64_t f32_bits)
-{
+uint64_t twi_narrow(tw_elem to, uint64_t f32_bits) {
     const narrow *f = &formats[to];
     uint32_t u = (uint32_t)f32_bits;
     if (f->mantissa == 0)
@@ -108,9 +90,7 @@ twi_narrow(tw_elem to, uint64_t f32_bits)
     return sign | (out >= f->inf ? f->inf : out);
 }
 
-uint64_t
-twi_widen(tw_elem from, uint64_t bits)
-{
+uint64_t twi_widen(tw_elem from, uint64_t bits) {
     const narrow *f = &formats[from];
     if (f->mantissa == 0)
         return bits;
@@ -124,9 +104,7 @@ twi_widen(tw_elem from, uint64_t bits)
     return sign | twi_bits_f32((float)ldexp((double)whole, exponent));
 }
 
-double
-twi_double_of(tw_elem elem, uint64_t bits)
-{
+double twi_double_of(tw_elem elem, uint64_t bits) {
     if (elem == TW_F64)
         return twi_f64_of(bits);
     if (twi_is_float(elem))
@@ -136,16 +114,12 @@ twi_double_of(tw_elem elem, uint64_t bits)
     return (double)twi_int_of(elem, bits);
 }
 
-bool
-twi_bits_nan(tw_elem elem, uint64_t bits)
-{
+bool twi_bits_nan(tw_elem elem, uint64_t bits) {
     return twi_is_float(elem) && isnan(twi_double_of(elem, bits));
 }
 
 /* Float to int: truncate, saturate at the type's ends, NaN to 0. */
-static uint64_t
-to_int(tw_elem to, double x)
-{
+static uint64_t to_int(tw_elem to, double x) {
     if (isnan(x))
         return 0;
     unsigned w = width(to);
@@ -164,9 +138,7 @@ to_int(tw_elem to, double x)
     return x < 0.0 ? 0 : (uint64_t)x;
 }
 
-uint64_t
-twi_det_cast(tw_elem from, tw_elem to, uint64_t x)
-{
+uint64_t twi_det_cast(tw_elem from, tw_elem to, uint64_t x) {
     if (from == to)
         return x;
     if (to == TW_BOOL)
@@ -190,9 +162,7 @@ twi_det_cast(tw_elem from, tw_elem to, uint64_t x)
     return (uint64_t)twi_int_of(from, x) & mask(to);
 }
 
-uint64_t
-twi_bits_of_double(tw_elem elem, double x)
-{
+uint64_t twi_bits_of_double(tw_elem elem, double x) {
     if (elem == TW_F64)
         return twi_bits_f64(x);
     if (twi_is_float(elem))
@@ -202,9 +172,7 @@ twi_bits_of_double(tw_elem elem, double x)
     return to_int(elem, x);
 }
 
-uint64_t
-twi_load_bits(tw_elem elem, const void *base, size_t k)
-{
+uint64_t twi_load_bits(tw_elem elem, const void *base, size_t k) {
     size_t size = tw_elem_size(elem);
     const unsigned char *p = (const unsigned char *)base + k * size;
     uint8_t a;
@@ -227,9 +195,7 @@ twi_load_bits(tw_elem elem, const void *base, size_t k)
     return d;
 }
 
-void
-twi_store_bits(tw_elem elem, void *base, size_t k, uint64_t bits)
-{
+void twi_store_bits(tw_elem elem, void *base, size_t k, uint64_t bits) {
     size_t size = tw_elem_size(elem);
     unsigned char *p = (unsigned char *)base + k * size;
     uint8_t a = (uint8_t)bits;

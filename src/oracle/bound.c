@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Folds of bounded values, and float folds whose order a plan chooses. Sums carry an error along each
- * descriptor's tree: unit * (|partial| + its own error) at every addition. Several descriptors: the
- * worst of them. No descriptor: gamma(n) times the sum of magnitudes.
+ * Folds of bounded values, and float folds whose order a plan chooses. Sums carry an error along
+ * each descriptor's tree: unit * (|partial| + its own error) at every addition. Several
+ * descriptors: the worst of them. No descriptor: gamma(n) times the sum of magnitudes.
  */
 #include "oracle/eval.h"
 #include <float.h>
 #include <math.h>
 
-static double
-unit_of(tw_elem elem)
-{
-    return elem == TW_F64 ? 0x1p-53 : 0x1p-24;
-}
+static double unit_of(tw_elem elem) { return elem == TW_F64 ? 0x1p-53 : 0x1p-24; }
 
 typedef struct {
     tw_elem elem;
-    double sum, rest;       /* compensated sum of v */
-    double lo, hi;          /* sums of ends */
-    double above, below;    /* sums of positive and negative ends: what partial sums can reach */
+    double sum, rest;    /* compensated sum of v */
+    double lo, hi;       /* sums of ends */
+    double above, below; /* sums of positive and negative ends: what partial sums can reach */
     double r, magnitude;
     twi_part keep[TWI_SYMBOLS];
     uint32_t n_keep, with_parts;
@@ -26,18 +22,15 @@ typedef struct {
     double *v, *e; /* terms */
 } adding;
 
-static void
-add_value(adding *s, double x)
-{
+static void add_value(adding *s, double x) {
     double t = s->sum + x;
     s->rest += fabs(s->sum) >= fabs(x) ? (s->sum - t) + x : (x - t) + s->sum;
     s->sum = t;
 }
 
-/* Symbols of the first two terms that have any are followed; all others count as each term's own. */
-static void
-add_parts(adding *s, const twi_form *x)
-{
+/* Symbols of the first two terms that have any are followed; all others count as each term's own.
+ */
+static void add_parts(adding *s, const twi_form *x) {
     bool open = s->with_parts < 2;
     for (uint32_t p = 0; p < x->n; p++) {
         uint32_t k = 0;
@@ -53,9 +46,7 @@ add_parts(adding *s, const twi_form *x)
     s->with_parts += x->n != 0 ? 1u : 0u;
 }
 
-static void
-add_term(adding *s, size_t k, const twi_form *x)
-{
+static void add_term(adding *s, size_t k, const twi_form *x) {
     s->v[k] = s->e[k] = 0.0;
     s->flags |= x->flags & TWI_UNDECIDED;
     if (x->kind == TWI_ANYTHING) {
@@ -90,9 +81,7 @@ add_term(adding *s, size_t k, const twi_form *x)
 }
 
 /* |machine sum - sum of machine terms| over all orders allowed. */
-static double
-rounding_of(const twi_folding *f, const adding *s, size_t n, uint32_t *depth)
-{
+static double rounding_of(const twi_folding *f, const adding *s, size_t n, uint32_t *depth) {
     double u = unit_of(s->elem) * 0x1.00001p+0, worst = 0.0;
     *depth = (uint32_t)n;
     if (!f->layout || f->layout->n == 0)
@@ -114,9 +103,7 @@ rounding_of(const twi_folding *f, const adding *s, size_t n, uint32_t *depth)
     return worst;
 }
 
-static bool
-special(const adding *s, size_t n, twi_form *out)
-{
+static bool special(const adding *s, size_t n, twi_form *out) {
     double most = twi_rounding_of(s->elem).most;
     double slack = 1.0 + twi_gamma((double)n + 2.0, unit_of(s->elem));
     bool up = !(s->above * slack < most), down = !(-s->below * slack < most);
@@ -133,15 +120,15 @@ special(const adding *s, size_t n, twi_form *out)
         return true;
     }
     if (s->whole && s->magnitude <= (s->elem == TW_F64 ? 0x1p53 : 0x1p24)) {
-        *out = twi_form_exact(s->elem, twi_bits_of_double(s->elem, s->sum)); /* every partial sum is exact */
+        *out = twi_form_exact(s->elem,
+                              twi_bits_of_double(s->elem, s->sum)); /* every partial sum is exact */
+        out->flags = (uint8_t)(s->flags | (s->sum == 0.0 ? TWI_EITHER_ZERO : 0));
         return true;
     }
     return false;
 }
 
-static void
-sort_parts(twi_part *p, uint32_t n)
-{
+static void sort_parts(twi_part *p, uint32_t n) {
     for (uint32_t i = 1; i < n; i++)
         for (uint32_t k = i; k > 0 && p[k].symbol < p[k - 1].symbol; k--) {
             twi_part t = p[k];
@@ -151,16 +138,15 @@ sort_parts(twi_part *p, uint32_t n)
 }
 
 /* Closes a sum of n terms, and of a start value that a dot's chains begin with (NULL: none). */
-static void
-finish_sum(const twi_folding *f, adding *s, const twi_form *start, twi_form *out,
-           twi_part *room)
-{
+static void finish_sum(const twi_folding *f, adding *s, const twi_form *start, twi_form *out,
+                       twi_part *room) {
     uint32_t depth;
     size_t n = f->n;
     double most = twi_rounding_of(s->elem).most, u = unit_of(s->elem) * 0x1.00001p+0;
     double r = rounding_of(f, s, n, &depth);
     bool beginning = start && !(start->kind == TWI_EXACT && start->v == 0.0);
-    if (beginning) { /* its chain carries it along: one more term in each of that chain's partial sums */
+    if (beginning) { /* its chain carries it along: one more term in each of that chain's partial
+                        sums */
         add_term(s, 0, start); /* the tree has been walked: slot 0 is free */
         if (start->kind != TWI_ANYTHING && fabs(start->v) < INFINITY)
             r += u * ((double)depth + 1.0) * (fabs(start->v) + twi_form_radius(start)) +
@@ -188,9 +174,8 @@ finish_sum(const twi_folding *f, adding *s, const twi_form *start, twi_form *out
 }
 
 /* One product of a dot, whether it is rounded by itself or fused. */
-static void
-leaf(const twi_folding *f, const twi_form *a, const twi_form *b, twi_form *out, twi_part *room)
-{
+static void leaf(const twi_folding *f, const twi_form *a, const twi_form *b, twi_form *out,
+                 twi_part *room) {
     tw_elem elem = f->to;
     twi_rounding q = twi_rounding_of(elem);
     if (a->kind == TWI_ANYTHING || b->kind == TWI_ANYTHING) {
@@ -220,7 +205,8 @@ leaf(const twi_folding *f, const twi_form *a, const twi_form *b, twi_form *out, 
         return;
     }
     if (!(fabs(out->v) < INFINITY)) {
-        *out = out->lo == out->hi ? twi_form_exact(TW_F64, twi_bits_f64(out->lo)) : twi_form_any(out->flags);
+        *out = out->lo == out->hi ? twi_form_exact(TW_F64, twi_bits_f64(out->lo))
+                                  : twi_form_any(out->flags);
         return;
     }
     if (!(out->r < INFINITY)) {
@@ -232,9 +218,35 @@ leaf(const twi_folding *f, const twi_form *a, const twi_form *b, twi_form *out, 
     out->hi = twi_up(out->hi) + q.u * fabs(out->hi) + q.eta;
 }
 
-static void
-bound_sum(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part *room)
-{
+/* A finite term known up to e, e of it its own: what add_term does with the least ado. */
+static void add_plain(adding *s, size_t k, double v, double e) {
+    s->v[k] = v;
+    s->e[k] = e;
+    add_value(s, v);
+    s->lo += v - e;
+    s->hi += v + e;
+    s->above += v + e > 0.0 ? v + e : 0.0;
+    s->below += v - e < 0.0 ? v - e : 0.0;
+    s->magnitude += fabs(v) + e;
+    s->positive = s->positive && v - e >= 0.0;
+    s->whole = s->whole && e == 0.0 && v == floor(v);
+    s->r += e;
+}
+
+/* Determined f32 operands: most of the work of a matrix product. False: not finite, not done. */
+static bool plain_term(const twi_folding *f, adding *s, size_t k, bool dot) {
+    double a = (double)twi_f32_of(f->arg[0]->bits[f->base[0] + f->offset[0][k]]), p = a, e = 0.0;
+    if (dot) {
+        p = a * (double)twi_f32_of(f->arg[1]->bits[f->base[1] + f->offset[1][k]]);
+        e = (double)(float)p == p ? 0.0 : 0x1.00001p-24 * fabs(p) + 0x1p-150;
+    }
+    if (!(fabs(p) < INFINITY))
+        return false;
+    add_plain(s, k, p, e);
+    return true;
+}
+
+static void bound_sum(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part *room) {
     adding s = {.elem = f->to, .whole = true, .positive = true};
     bool dot = f->ins->op == TWI_DOT;
     size_t slots = 0;
@@ -243,7 +255,11 @@ bound_sum(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part *room)
         slots = f->layout->tree[k]->slots > slots ? f->layout->tree[k]->slots : slots;
     s.v = twi_scratch(o, 2 * f->n + 2 * slots + 4);
     s.e = s.v + f->n + 1;
+    bool plain = f->to == TW_F32 && f->from == TW_F32 && !f->arg[0]->bounded &&
+                 (!dot || (!f->arg[1]->bounded && f->arg[1]->elem == TW_F32));
     for (size_t k = 0; k < f->n && !o->error; k++) {
+        if (plain && plain_term(f, &s, k, dot))
+            continue;
         twi_form x = twi_tile_get(f->arg[0], (size_t)(f->base[0] + f->offset[0][k])), p;
         if (!dot) {
             add_term(&s, k, &x);
@@ -257,16 +273,15 @@ bound_sum(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part *room)
     if (dot && f->args > 2)
         start = twi_tile_get(f->arg[2], (size_t)f->base[2]);
     if (f->n == 0) {
-        *out = dot && f->args > 2 ? start : twi_form_exact(f->to, twi_identity_bits(TWI_ID_ZERO, f->to));
+        *out = dot && f->args > 2 ? start
+                                  : twi_form_exact(f->to, twi_identity_bits(TWI_ID_ZERO, f->to));
         return;
     }
     finish_sum(f, &s, dot && f->args > 2 ? &start : NULL, out, room);
 }
 
 /* Products: relative errors add up; a partial product may leave the type's range in some order. */
-static void
-bound_product(const twi_folding *f, twi_form *out)
-{
+static void bound_product(const twi_folding *f, twi_form *out) {
     twi_rounding q = twi_rounding_of(f->to);
     double v = 1.0, relative = 0.0, big = 1.0, small = 1.0, mag = 1.0;
     uint8_t flags = 0;
@@ -294,26 +309,27 @@ bound_product(const twi_folding *f, twi_form *out)
         *out = twi_form_any(flags);
     } else if (zero) {
         *out = twi_form_exact(f->to, 0);
+        out->flags = TWI_EITHER_ZERO;
     } else {
         double e = mag * expm1(relative * 1.0001);
         if (small < q.eta * 0x1p26) /* some partial product may be subnormal */
             e += (double)f->n * q.eta * 2.0 * big * (1.0 + expm1(relative));
-        *out = (twi_form){.kind = TWI_RANGE, .v = v, .lo = v - e, .hi = v + e, .r = e, .flags = flags};
+        *out =
+            (twi_form){.kind = TWI_RANGE, .v = v, .lo = v - e, .hi = v + e, .r = e, .flags = flags};
         twi_form_close(f->to, out);
     }
 }
 
 /* max, min: decided if one interval lies beyond all others: then it is that operand. */
-static void
-bound_best(const twi_folding *f, twi_form *out)
-{
+static void bound_best(const twi_folding *f, twi_form *out) {
     bool max = f->ins->op == TWI_FMAX, any = false;
     twi_form best = {0};
     double lo = 0.0, hi = 0.0, e = 0.0;
     size_t which = 0;
     uint8_t flags = 0;
     if (f->n == 0) {
-        *out = twi_form_exact(f->to, twi_identity_bits(max ? TWI_ID_LEAST : TWI_ID_GREATEST, f->to));
+        *out =
+            twi_form_exact(f->to, twi_identity_bits(max ? TWI_ID_LEAST : TWI_ID_GREATEST, f->to));
         return;
     }
     for (size_t k = 0; k < f->n; k++) {
@@ -355,9 +371,7 @@ bound_best(const twi_folding *f, twi_form *out)
         out->r = INFINITY;
 }
 
-static void
-bound_truth(const twi_folding *f, twi_form *out)
-{
+static void bound_truth(const twi_folding *f, twi_form *out) {
     bool all = f->ins->op == TWI_ALL;
     twi_form_op op = {.det = twi_det_of(all ? TWI_AND : TWI_OR, TW_BOOL, TW_BOOL)};
     twi_form x[3] = {twi_form_exact(TW_BOOL, all ? 1 : 0)};
@@ -371,9 +385,7 @@ bound_truth(const twi_folding *f, twi_form *out)
 }
 
 /* Any index whose interval reaches the best lower bound. Few of them: listed; else a range. */
-static void
-bound_arg(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part *room)
-{
+static void bound_arg(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part *room) {
     bool max = f->ins->op == TWI_ARGMAX;
     double need = -INFINITY, top = -INFINITY, sign = max ? 1.0 : -1.0;
     int64_t lo = f->ins->nfold == 1 ? o->axis[f->ins->fold[0]].lo : 0;
@@ -400,7 +412,8 @@ bound_arg(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part *room)
     for (size_t k = 0; k < f->n; k++) {
         twi_form x = twi_tile_get(f->arg[0], (size_t)(f->base[0] + f->offset[0][k]));
         double most = max ? x.hi : -x.lo, least = max ? x.lo : -x.hi;
-        if (!any && (most < need || (settled && most <= need))) /* an equal one before it is first */
+        if (!any &&
+            (most < need || (settled && most <= need))) /* an equal one before it is first */
             continue;
         settled = settled || least >= need;
         first = count == 0 ? k : first;
@@ -413,8 +426,11 @@ bound_arg(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part *room)
         *out = twi_form_exact(TW_I64, (uint64_t)(lo + (int64_t)first));
         return;
     }
-    *out = (twi_form){.kind = TWI_RANGE, .v = (double)(lo + (int64_t)best), .r = INFINITY,
-                      .lo = (double)(lo + (int64_t)first), .hi = (double)(lo + (int64_t)last),
+    *out = (twi_form){.kind = TWI_RANGE,
+                      .v = (double)(lo + (int64_t)best),
+                      .r = INFINITY,
+                      .lo = (double)(lo + (int64_t)first),
+                      .hi = (double)(lo + (int64_t)last),
                       .flags = TWI_UNDECIDED};
     if (count <= TWI_ROOM) {
         out->flags |= TWI_SET;
@@ -424,9 +440,7 @@ bound_arg(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part *room)
 }
 
 /* Integer sums of what is undecided: by the operations, in any order. */
-static void
-bound_integers(const twi_folding *f, twi_form *out)
-{
+static void bound_integers(const twi_folding *f, twi_form *out) {
     const twi_monoid *m = twi_monoid_of(f->ins->op);
     twi_identity id = (twi_identity)(m->identity == TWI_ID_NEG_ZERO ? TWI_ID_ZERO : m->identity);
     twi_form_op op = {.det = twi_det_of(m->merge, f->to, f->to)};
@@ -444,9 +458,7 @@ bound_integers(const twi_folding *f, twi_form *out)
     *out = x[0];
 }
 
-void
-twi_bound_fold(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part *room)
-{
+void twi_bound_fold(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part *room) {
     switch (f->ins->op) {
     case TWI_ARGMAX:
     case TWI_ARGMIN:

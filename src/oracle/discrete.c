@@ -1,28 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Operations that jump, on bounded operands: decided if no jump lies in the intervals, else all that
- * may come out. Comparisons, bools, select, casts, integers.
+ * Operations that jump, on bounded operands: decided if no jump lies in the intervals, else all
+ * that may come out. Comparisons, bools, select, casts, integers.
  */
 #include "oracle/form.h"
 #include <math.h>
 
-static twi_form
-truth(bool v)
-{
-    return twi_form_exact(TW_BOOL, v);
+static twi_form truth(bool v) { return twi_form_exact(TW_BOOL, v); }
+
+static twi_form open_truth(double v) {
+    return (twi_form){
+        .v = v, .lo = 0.0, .hi = 1.0, .r = INFINITY, .kind = TWI_RANGE, .flags = TWI_UNDECIDED};
 }
 
-static twi_form
-open_truth(double v)
-{
-    return (twi_form){.v = v, .lo = 0.0, .hi = 1.0, .r = INFINITY, .kind = TWI_RANGE, .flags = TWI_UNDECIDED};
-}
-
-static void
-comparison(const twi_form_op *f, const twi_form *x, twi_form *out)
-{
+static void comparison(const twi_form_op *f, const twi_form *x, twi_form *out) {
     const twi_form *a = &x[0], *b = &x[1];
     unsigned op = f->det.op;
-    bool flip = op == TWI_NE || op == TWI_GT || op == TWI_LE; /* not EQ, not LE, not GT: NaN apart */
+    bool flip =
+        op == TWI_NE || op == TWI_GT || op == TWI_LE; /* not EQ, not LE, not GT: NaN apart */
     if ((a->kind == TWI_EXACT && isnan(a->v)) || (b->kind == TWI_EXACT && isnan(b->v))) {
         *out = truth(op == TWI_NE);
         return;
@@ -37,7 +31,8 @@ comparison(const twi_form_op *f, const twi_form *x, twi_form *out)
         return;
     }
     bool or_equal = op == TWI_LE || op == TWI_GE;
-    const twi_form *p = op == TWI_LT || op == TWI_LE ? a : b, *q = p == a ? b : a; /* p < q or p <= q */
+    const twi_form *p = op == TWI_LT || op == TWI_LE ? a : b,
+                   *q = p == a ? b : a; /* p < q or p <= q */
     if (or_equal ? p->hi <= q->lo : p->hi < q->lo)
         *out = truth(true);
     else if (or_equal ? p->lo > q->hi : p->lo >= q->hi)
@@ -46,9 +41,7 @@ comparison(const twi_form_op *f, const twi_form *x, twi_form *out)
         *out = open_truth(or_equal ? p->v <= q->v : p->v < q->v);
 }
 
-static void
-logic(const twi_form_op *f, const twi_form *x, twi_form *out)
-{
+static void logic(const twi_form_op *f, const twi_form *x, twi_form *out) {
     unsigned op = f->det.op;
     if (op == TWI_NOT) {
         *out = open_truth(1.0 - x->v);
@@ -59,19 +52,16 @@ logic(const twi_form_op *f, const twi_form *x, twi_form *out)
     double hi = both ? fmin(x[0].hi, x[1].hi) : fmax(x[0].hi, x[1].hi);
     lo = lo < 0.0 ? 0.0 : lo > 1.0 ? 1.0 : lo; /* of ANY too */
     hi = hi > 1.0 ? 1.0 : hi < 0.0 ? 0.0 : hi;
-    *out = lo == hi ? truth(lo != 0.0) : open_truth(both ? fmin(x[0].v, x[1].v) : fmax(x[0].v, x[1].v));
+    *out = lo == hi ? truth(lo != 0.0)
+                    : open_truth(both ? fmin(x[0].v, x[1].v) : fmax(x[0].v, x[1].v));
 }
 
-static bool
-is_logic(const twi_form_op *f)
-{
+static bool is_logic(const twi_form_op *f) {
     unsigned op = f->det.op;
     return op == TWI_AND || op == TWI_OR || op == TWI_NOT;
 }
 
-static void
-selection(const twi_form_op *f, const twi_form *x, twi_form *out)
-{
+static void selection(const twi_form_op *f, const twi_form *x, twi_form *out) {
     if (x[0].kind == TWI_EXACT) {
         *out = x[0].bits != 0 ? x[1] : x[2];
         return;
@@ -81,9 +71,7 @@ selection(const twi_form_op *f, const twi_form *x, twi_form *out)
 }
 
 /* Least and greatest of an integer type, as doubles (64 bits: nearest). */
-static void
-limits(tw_elem elem, double *least, double *most)
-{
+static void limits(tw_elem elem, double *least, double *most) {
     if (elem == TW_BOOL) {
         *least = 0.0;
         *most = 1.0;
@@ -94,9 +82,7 @@ limits(tw_elem elem, double *least, double *most)
 }
 
 /* A range of integers, or the one integer. */
-static void
-integers(tw_elem elem, double v, double lo, double hi, twi_form *out)
-{
+static void integers(tw_elem elem, double v, double lo, double hi, twi_form *out) {
     double least, most;
     uint8_t flags = (uint8_t)(out->flags | TWI_UNDECIDED);
     limits(elem, &least, &most);
@@ -111,9 +97,7 @@ integers(tw_elem elem, double v, double lo, double hi, twi_form *out)
     *out = (twi_form){.v = v, .lo = lo, .hi = hi, .r = INFINITY, .kind = TWI_RANGE, .flags = flags};
 }
 
-static void
-conversion(const twi_form_op *f, const twi_form *x, twi_form *out, twi_part *room)
-{
+static void conversion(const twi_form_op *f, const twi_form *x, twi_form *out, twi_part *room) {
     tw_elem from = (tw_elem)f->det.from, to = (tw_elem)f->det.to;
     if (x->kind == TWI_ANYTHING) {
         *out = to == TW_BOOL ? open_truth(0.0) : twi_form_any(x->flags);
@@ -138,20 +122,20 @@ conversion(const twi_form_op *f, const twi_form *x, twi_form *out, twi_part *roo
     if (twi_is_float(from)) {
         double least, most;
         limits(to, &least, &most);
-        double lo = trunc(fmin(fmax(x->lo, least), most)), hi = trunc(fmin(fmax(x->hi, least), most));
+        double lo = trunc(fmin(fmax(x->lo, least), most)),
+               hi = trunc(fmin(fmax(x->hi, least), most));
         integers(to, trunc(fmin(fmax(x->v, least), most)), lo, hi, out);
         return;
     }
-    if ((x->flags & TWI_SET) != 0 && tw_elem_size(to) >= 4) { /* argmax then a narrower index type */
+    if ((x->flags & TWI_SET) != 0 &&
+        tw_elem_size(to) >= 4) { /* argmax then a narrower index type */
         *out = *x;
         return;
     }
     integers(to, x->v, x->lo, x->hi, out);
 }
 
-static void
-integer_op(const twi_form_op *f, const twi_form *x, twi_form *out)
-{
+static void integer_op(const twi_form_op *f, const twi_form *x, twi_form *out) {
     tw_elem elem = (tw_elem)f->det.to;
     const twi_form *a = &x[0], *b = &x[1];
     if (a->kind == TWI_ANYTHING || (twi_op_row(f->det.op)->arity > 1 && b->kind == TWI_ANYTHING)) {
@@ -185,9 +169,7 @@ integer_op(const twi_form_op *f, const twi_form *x, twi_form *out)
     }
 }
 
-bool
-twi_form_discrete(const twi_form_op *f, const twi_form *x, twi_form *out, twi_part *room)
-{
+bool twi_form_discrete(const twi_form_op *f, const twi_form *x, twi_form *out, twi_part *room) {
     unsigned op = f->det.op;
     uint8_t flags = out->flags;
     if (op >= TWI_EQ && op <= TWI_GE) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Inside the oracle: tiles, arrays, axes of the instance being evaluated, and the parts that work on
- * them. A tile's axes are those of its type that are axes of tiles; indices of untiled parallel and
- * serial axes are scalars of the instance, whether the IR was lifted or not.
+ * Inside the oracle: tiles, arrays, axes of the instance being evaluated, and the parts that work
+ * on them. A tile's axes are those of its type that are axes of tiles; indices of untiled parallel
+ * and serial axes are scalars of the instance, whether the IR was lifted or not.
  */
 #ifndef TWI_ORACLE_EVAL_H
 #define TWI_ORACLE_EVAL_H
@@ -45,7 +45,10 @@ typedef struct {
     uint32_t *stamp;  /* store execution that did */
 } twi_array_state;
 
-typedef struct { int64_t lo, hi, at; bool ready; } twi_axis_state;
+typedef struct {
+    int64_t lo, hi, at;
+    bool ready;
+} twi_axis_state;
 
 typedef struct twi_layout { /* trees of one fold for one set of extents */
     struct twi_layout *next;
@@ -67,8 +70,8 @@ struct twi_oracle {
     twi_axis_state *axis;   /* by axis */
     const twi_order *orders;
     size_t n_orders;
-    twi_layout **layout;    /* by value: of folds */
-    uint32_t symbol;        /* last symbol given out; restarts with each instance */
+    twi_layout **layout;               /* by value: of folds */
+    uint32_t symbol;                   /* last symbol given out; restarts with each instance */
     uint32_t instance, first_instance; /* running number; first of the scope being run */
     uint32_t store;
     uint64_t ops;
@@ -80,7 +83,9 @@ struct twi_oracle {
 };
 
 /* ---- analyse.c: what is bounded whatever the inputs ---- */
-typedef struct { bool *value, *array; } twi_classes;
+typedef struct {
+    bool *value, *array;
+} twi_classes;
 twi_classes twi_classify(twi_arena *arena, const tw_ir *ir, bool canonical);
 bool twi_fixed_order(const tw_ir *ir, const twi_ins *ins, bool canonical, twi_order_kind *order);
 uint64_t twi_axes_of_tiles(const tw_ir *ir);
@@ -91,10 +96,13 @@ void twi_fail(twi_oracle *o, const char *format, ...) TWI_PRINTF(2, 3);
 bool twi_tile_shape(twi_oracle *o, twi_tile *t, uint64_t axes);
 twi_form twi_tile_get(const twi_tile *t, size_t k);
 void twi_tile_put(twi_oracle *o, twi_tile *t, size_t k, const twi_form *x);
-void twi_tile_copy(twi_oracle *o, twi_tile *to, const twi_tile *from); /* `to` is shaped; broadcasts */
+void twi_tile_copy(twi_oracle *o, twi_tile *to,
+                   const twi_tile *from); /* `to` is shaped; broadcasts */
 twi_form twi_el_form(const twi_el *e, const twi_part *pool);
-bool twi_axis_ready(twi_oracle *o, uint8_t axis); /* evaluates bounds of a FULL axis when first asked */
-int64_t twi_index(twi_oracle *o, twi_ix x, const int64_t *position /* by axis id; NULL: no tile axes */);
+bool twi_axis_ready(twi_oracle *o,
+                    uint8_t axis); /* evaluates bounds of a FULL axis when first asked */
+int64_t twi_index(twi_oracle *o, twi_ix x,
+                  const int64_t *position /* by axis id; NULL: no tile axes */);
 
 /* Row-major walk over a tile's elements with up to TWI_WALKS running offsets. */
 #define TWI_WALKS 12
@@ -105,10 +113,9 @@ typedef struct {
     int64_t off[TWI_WALKS], step[TWI_WALKS][TWI_TILE_AXES];
 } twi_walk;
 void twi_walk_begin(twi_walk *w, const twi_tile *over);
-void twi_walk_add(twi_walk *w, const twi_tile *over, const twi_tile *operand); /* next offset: operand's */
-static inline void
-twi_walk_next(twi_walk *w)
-{
+void twi_walk_add(twi_walk *w, const twi_tile *over,
+                  const twi_tile *operand); /* next offset: operand's */
+static inline void twi_walk_next(twi_walk *w) {
     w->left--;
     for (unsigned d = w->n; d-- > 0;) {
         for (unsigned k = 0; k < w->k; k++)
@@ -131,13 +138,13 @@ void twi_eval_fold(twi_oracle *o, twi_id v);
 typedef struct { /* one fold being evaluated */
     twi_id v;
     const twi_ins *ins;
-    tw_elem from, to;      /* elements of the operand; accumulator */
-    twi_order_kind order;  /* DEFAULT: any the descriptors allow */
+    tw_elem from, to;     /* elements of the operand; accumulator */
+    twi_order_kind order; /* DEFAULT: any the descriptors allow */
     unsigned args;
     const twi_tile *arg[3];
-    size_t n;              /* elements folded */
+    size_t n;                 /* elements folded */
     const int64_t *offset[2]; /* of them, in the two operands */
-    int64_t base[3];       /* of the element being made */
+    int64_t base[3];          /* of the element being made */
     const twi_layout *layout;
 } twi_folding;
 void twi_bound_fold(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part *room);

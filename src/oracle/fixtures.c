@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Generated inputs. Lines are runs along an array's last dimension; most fixtures differ by line, so
- * that one array shows several cases. exact: small integers, none zero, neighbours different, with
- * running sums along lines and down columns that stay small: every sum of them is a small integer.
+ * Generated inputs. Lines are runs along an array's last dimension; most fixtures differ by line,
+ * so that one array shows several cases. exact: small integers, none zero, neighbours different,
+ * with running sums along lines and down columns that stay small: every sum of them is a small
+ * integer.
  */
 #include "oracle/fixtures.h"
 #include "base/hash.h"
@@ -17,18 +18,14 @@ static const char *const names[TWI_FIXTURES] = {
     [TWI_FIX_ZERO] = "zero",
 };
 
-twi_fixture
-twi_fixture_named(const char *name)
-{
+twi_fixture twi_fixture_named(const char *name) {
     for (unsigned f = TWI_FIX_NORMAL; f < TWI_FIXTURES; f++)
         if (strcmp(names[f], name) == 0)
             return (twi_fixture)f;
     return TWI_FIX_NONE;
 }
 
-const char *
-twi_fixture_name(twi_fixture fixture)
-{
+const char *twi_fixture_name(twi_fixture fixture) {
     return (unsigned)fixture < TWI_FIXTURES ? names[fixture] : "";
 }
 
@@ -40,9 +37,7 @@ typedef struct {
     uint64_t seed;
 } filling;
 
-static void
-put(const filling *f, size_t k, double x)
-{
+static void put(const filling *f, size_t k, double x) {
     tw_elem value = twi_value_elem(f->elem);
     uint64_t bits = twi_bits_of_double(value, x);
     if (value != f->elem)
@@ -50,10 +45,9 @@ put(const filling *f, size_t k, double x)
     twi_store_bits(f->elem, f->data, k, bits);
 }
 
-/* A draw of the fixture's distribution in the type: floats N(0,1), ints within what i8 or u8 holds. */
-static double
-draw(filling *f)
-{
+/* A draw of the fixture's distribution in the type: floats N(0,1), ints within what i8 or u8 holds.
+ */
+static double draw(filling *f) {
     if (twi_is_float(f->elem))
         return twi_rng_normal(&f->rng);
     if (f->elem == TW_BOOL)
@@ -63,28 +57,22 @@ draw(filling *f)
     return (double)twi_rng_below(&f->rng, 201);
 }
 
-static void
-fill_normal(filling *f)
-{
+static void fill_normal(filling *f) {
     for (size_t k = 0; k < f->total; k++)
         put(f, k, draw(f));
 }
 
-static void
-fill_negative(filling *f)
-{
+static void fill_negative(filling *f) {
     bool can = twi_is_float(f->elem) || twi_is_signed(f->elem);
     for (size_t k = 0; k < f->total; k++) {
         double x = fabs(draw(f));
         x = twi_is_float(f->elem) ? x + 0x1p-6 : x == 0.0 ? 1.0 : x;
-        put(f, k, can ? -x : x);
+        put(f, k, f->elem == TW_BOOL ? draw(f) : can ? -x : x);
     }
 }
 
 /* Even lines: pairs that nearly cancel. Odd lines: near-constant, far from 0. */
-static void
-fill_cancel(filling *f)
-{
+static void fill_cancel(filling *f) {
     double last = 0.0;
     for (size_t k = 0; k < f->total; k++) {
         size_t line = k / f->width, at = k % f->width;
@@ -102,26 +90,22 @@ fill_cancel(filling *f)
     }
 }
 
-static double
-largest(tw_elem elem)
-{
+static double largest(tw_elem elem) {
     static const double most[TW_ELEMS] = {
         [TW_F16] = 65504.0, [TW_BF16] = 0x1.fep127, [TW_F32] = FLT_MAX, [TW_F64] = DBL_MAX};
-    return twi_is_float(elem) ? most[elem] : twi_double_of(elem, twi_identity_bits(TWI_ID_GREATEST, elem));
+    return twi_is_float(elem) ? most[elem]
+                              : twi_double_of(elem, twi_identity_bits(TWI_ID_GREATEST, elem));
 }
 
-static double
-tiniest(tw_elem elem)
-{
+static double tiniest(tw_elem elem) {
     static const double least[TW_ELEMS] = {
         [TW_F16] = 0x1p-24, [TW_BF16] = 0x1p-133, [TW_F32] = 0x1p-149, [TW_F64] = 0x1p-1074};
     return least[elem];
 }
 
-/* Lines take turns: plain; one special at the start, in the tail, alone; whole lines of one kind. */
-static double
-special_at(filling *f, size_t line, size_t at, double plain)
-{
+/* Lines take turns: plain; one special at the start, in the tail, alone; whole lines of one kind.
+ */
+static double special_at(filling *f, size_t line, size_t at, double plain) {
     size_t last = f->width - 1;
     switch ((line + (size_t)f->seed) % 14) {
     case 0:
@@ -139,7 +123,8 @@ special_at(filling *f, size_t line, size_t at, double plain)
     case 6:
         return at % 3 == 0 ? -0.0 : 0.0;
     case 7:
-        return tiniest(f->elem) * (double)(1 + twi_rng_below(&f->rng, 7)) * (at % 2 == 0 ? 1.0 : -1.0);
+        return tiniest(f->elem) * (double)(1 + twi_rng_below(&f->rng, 7)) *
+               (at % 2 == 0 ? 1.0 : -1.0);
     case 8:
         return at == last ? largest(f->elem) : plain;
     case 9:
@@ -155,9 +140,7 @@ special_at(filling *f, size_t line, size_t at, double plain)
     }
 }
 
-static void
-fill_special(filling *f)
-{
+static void fill_special(filling *f) {
     static const uint64_t ends[4] = {0, 1, UINT64_MAX, UINT64_C(1) << 63};
     for (size_t k = 0; k < f->total; k++) {
         double x = draw(f);
@@ -166,8 +149,9 @@ fill_special(filling *f)
         } else if (twi_is_int(f->elem) && twi_rng_below(&f->rng, 3) == 0) {
             unsigned shift = 64u - (unsigned)tw_elem_size(f->elem) * 8u;
             unsigned which = (unsigned)twi_rng_below(&f->rng, 5);
-            uint64_t bits = which == 4 ? UINT64_MAX >> (shift + 1u)
-                                       : which == 3 ? ends[3] >> shift : ends[which] >> (which == 2 ? shift : 0);
+            uint64_t bits = which == 4   ? UINT64_MAX >> (shift + 1u)
+                            : which == 3 ? ends[3] >> shift
+                                         : ends[which] >> (which == 2 ? shift : 0);
             twi_store_bits(f->elem, f->data, k, bits);
         } else {
             put(f, k, x);
@@ -175,13 +159,12 @@ fill_special(filling *f)
     }
 }
 
-/* Magnitudes 1 to 3, another one than the neighbours' (left and above) where the sign is theirs; the sign
- * pulls back the running sum that is farther out. */
-static void
-fill_exact(filling *f, twi_arena *arena)
-{
+/* Magnitudes 1 to 3, another one than the neighbours' (left and above) where the sign is theirs;
+ * the sign pulls back the running sum that is farther out. */
+static void fill_exact(filling *f, twi_arena *arena) {
     twi_mark mark = twi_arena_mark(arena);
-    int32_t *column = TWI_NEW_N(arena, int32_t, f->width + 1), *above = TWI_NEW_N(arena, int32_t, f->width + 1);
+    int32_t *column = TWI_NEW_N(arena, int32_t, f->width + 1),
+            *above = TWI_NEW_N(arena, int32_t, f->width + 1);
     bool can = twi_is_float(f->elem) || twi_is_signed(f->elem);
     int32_t run = 0, left = 0;
     for (size_t k = 0; k < f->total; k++) {
@@ -209,9 +192,8 @@ fill_exact(filling *f, twi_arena *arena)
     twi_arena_reset(arena, mark);
 }
 
-void
-twi_fixture_fill(const tw_ir *ir, uint32_t array, twi_fixture fixture, uint64_t seed, void *data)
-{
+void twi_fixture_fill(const tw_ir *ir, uint32_t array, twi_fixture fixture, uint64_t seed,
+                      void *data) {
     int64_t extent[TWI_MAX_RANK];
     const twi_array *a = &ir->array.at[array];
     filling f = {.elem = (tw_elem)a->elem, .data = data, .seed = seed};
@@ -243,13 +225,13 @@ twi_fixture_fill(const tw_ir *ir, uint32_t array, twi_fixture fixture, uint64_t 
     }
 }
 
-uint64_t
-twi_fixture_scalar(const tw_ir *ir, uint32_t scalar, twi_fixture fixture)
-{
+uint64_t twi_fixture_scalar(const tw_ir *ir, uint32_t scalar, twi_fixture fixture) {
     const twi_scalar *s = &ir->scalar.at[scalar];
     if (s->has_default)
         return s->bits;
     bool eighth = twi_is_float((tw_elem)s->elem) && fixture != TWI_FIX_EXACT;
     uint64_t bits = twi_bits_of_double(twi_value_elem((tw_elem)s->elem), eighth ? 0.125 : 1.0);
-    return twi_value_elem((tw_elem)s->elem) == (tw_elem)s->elem ? bits : twi_narrow((tw_elem)s->elem, bits);
+    return twi_value_elem((tw_elem)s->elem) == (tw_elem)s->elem
+               ? bits
+               : twi_narrow((tw_elem)s->elem, bits);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Fixtures: generated inputs by name and seed. The same name, seed, array and IR give the same bytes.
+ * Fixtures: generated inputs by name and seed. The same name, seed, array and IR give the same
+ * bytes.
  */
 #ifndef TWI_ORACLE_FIXTURES_H
 #define TWI_ORACLE_FIXTURES_H
@@ -8,15 +9,23 @@
 
 typedef enum {
     TWI_FIX_NONE, /* no such name */
-    TWI_FIX_NORMAL, TWI_FIX_NEGATIVE, TWI_FIX_CANCEL, TWI_FIX_SPECIAL, TWI_FIX_EXACT, TWI_FIX_ZERO,
+    TWI_FIX_NORMAL,
+    TWI_FIX_NEGATIVE,
+    TWI_FIX_CANCEL,
+    TWI_FIX_SPECIAL,
+    TWI_FIX_EXACT,
+    TWI_FIX_ZERO,
     TWI_FIXTURES
 } twi_fixture;
 
 twi_fixture twi_fixture_named(const char *name); /* normal negative cancel special exact zero */
 const char *twi_fixture_name(twi_fixture fixture);
-/* Fills a dense row-major buffer of the array's storage type and extents (the IR is specialised). */
-void twi_fixture_fill(const tw_ir *ir, uint32_t array, twi_fixture fixture, uint64_t seed, void *data);
-/* Bits for a scalar argument: its default, else a power of two (1 for exact, 1/8 else; ints 1, bools 1). */
+/* Fills a dense row-major buffer of the array's storage type and extents (the IR is specialised).
+ */
+void twi_fixture_fill(const tw_ir *ir, uint32_t array, twi_fixture fixture, uint64_t seed,
+                      void *data);
+/* Bits for a scalar argument: its default, else a power of two (1 for exact, 1/8 else; ints 1,
+ * bools 1). */
 uint64_t twi_fixture_scalar(const tw_ir *ir, uint32_t scalar, twi_fixture fixture);
 
 #endif

@@ -4,34 +4,31 @@
 #include "oracle/eval.h"
 #include <math.h>
 
-/* ---- trees ------------------------------------------------------------------------------------------- */
+/* ---- trees
+ * ------------------------------------------------------------------------------------------- */
 
-static bool
-same_order(const twi_order *a, const twi_order *b)
-{
+static bool same_order(const twi_order *a, const twi_order *b) {
     if (a->fold != b->fold || a->n != b->n)
         return false;
     for (unsigned k = 0; k < a->n; k++) {
         const twi_order_digit *x = &a->digit[k], *y = &b->digit[k];
-        if (x->axis != y->axis || x->how != y->how || x->weight != y->weight || x->extent != y->extent)
+        if (x->axis != y->axis || x->how != y->how || x->weight != y->weight ||
+            x->extent != y->extent)
             return false;
     }
     return true;
 }
 
 /* Chains one after the other may be one accumulator or several: both are laid out then. */
-static bool
-has_two_chains(const twi_order *d)
-{
+static bool has_two_chains(const twi_order *d) {
     for (unsigned k = 1; k < d->n; k++)
         if (d->digit[k].how == TWI_HOW_CHAIN && d->digit[k - 1].how == TWI_HOW_CHAIN)
             return true;
     return false;
 }
 
-static void
-add_tree(twi_oracle *o, const twi_folding *f, twi_layout *l, const twi_order *d, bool merge)
-{
+static void add_tree(twi_oracle *o, const twi_folding *f, twi_layout *l, const twi_order *d,
+                     bool merge) {
     twi_tree *t = twi_tree_of(o->arena, d, f->ins->fold, l->extent, f->ins->nfold, merge);
     if (t)
         l->tree[l->n++] = t;
@@ -40,15 +37,14 @@ add_tree(twi_oracle *o, const twi_folding *f, twi_layout *l, const twi_order *d,
                  twi_value_name(o->ir, f->v));
 }
 
-static void
-lay_out(twi_oracle *o, const twi_folding *f, twi_layout *l)
-{
+static void lay_out(twi_oracle *o, const twi_folding *f, twi_layout *l) {
     l->tree = TWI_NEW_N(o->arena, twi_tree *, 2 * o->n_orders + 1);
     if (f->n < 2)
         return;
     if (f->order != TWI_ORDER_FREE && f->order != TWI_ORDER_TREE) {
-        l->tree[l->n++] = twi_tree_fixed(o->arena, f->ins->op == TWI_DOT && f->order != TWI_ORDER_RIGHT
-                                                       ? TWI_ORDER_LEFT : f->order, f->n);
+        l->tree[l->n++] = twi_tree_fixed(
+            o->arena,
+            f->ins->op == TWI_DOT && f->order != TWI_ORDER_RIGHT ? TWI_ORDER_LEFT : f->order, f->n);
         return;
     }
     for (size_t k = 0; k < o->n_orders; k++) {
@@ -64,9 +60,7 @@ lay_out(twi_oracle *o, const twi_folding *f, twi_layout *l)
     }
 }
 
-const twi_layout *
-twi_layout_of(twi_oracle *o, const twi_folding *f)
-{
+const twi_layout *twi_layout_of(twi_oracle *o, const twi_folding *f) {
     int64_t extent[TWI_MAX_RANK] = {0};
     for (unsigned k = 0; k < f->ins->nfold; k++)
         extent[k] = o->axis[f->ins->fold[k]].hi - o->axis[f->ins->fold[k]].lo;
@@ -88,20 +82,17 @@ twi_layout_of(twi_oracle *o, const twi_folding *f)
     return l;
 }
 
-/* ---- determined folds ---------------------------------------------------------------------------------- */
+/* ---- determined folds
+ * ---------------------------------------------------------------------------------- */
 
-static uint64_t
-fold_identity(const twi_folding *f)
-{
+static uint64_t fold_identity(const twi_folding *f) {
     const twi_monoid *m = twi_monoid_of(f->ins->op);
     twi_identity id = (twi_identity)(m->identity == TWI_ID_NEG_ZERO ? TWI_ID_ZERO : m->identity);
     return twi_identity_bits(id, f->to);
 }
 
 /* x: the elements in the accumulator's type; used up. */
-static uint64_t
-fold_row(const twi_folding *f, uint64_t *x)
-{
+static uint64_t fold_row(const twi_folding *f, uint64_t *x) {
     const twi_monoid *m = twi_monoid_of(f->ins->op);
     twi_det d = twi_det_of(m->merge, f->to, f->to);
     size_t n = f->n;
@@ -120,9 +111,7 @@ fold_row(const twi_folding *f, uint64_t *x)
 }
 
 /* First index of the best value; the first NaN if there is one; -1 of nothing. */
-static uint64_t
-fold_arg(twi_oracle *o, const twi_folding *f, const uint64_t *x)
-{
+static uint64_t fold_arg(twi_oracle *o, const twi_folding *f, const uint64_t *x) {
     twi_det less = twi_det_of(f->ins->op == TWI_ARGMAX ? TWI_GT : TWI_LT, f->from, TW_BOOL);
     if (f->n == 0)
         return UINT64_MAX;
@@ -136,17 +125,17 @@ fold_arg(twi_oracle *o, const twi_folding *f, const uint64_t *x)
     return (uint64_t)(lo + (int64_t)best);
 }
 
-static uint64_t
-fold_dot(const twi_folding *f)
-{
+static uint64_t fold_dot(const twi_folding *f) {
     uint64_t x[3];
     twi_det fused = twi_det_of(TWI_FMA, f->to, f->to);
     twi_det mul = twi_det_of(TWI_MUL, f->to, f->to), add = twi_det_of(TWI_ADD, f->to, f->to);
-    uint64_t acc = f->args > 2 ? f->arg[2]->bits[f->base[2]] : twi_identity_bits(TWI_ID_ZERO, f->to);
+    uint64_t acc =
+        f->args > 2 ? f->arg[2]->bits[f->base[2]] : twi_identity_bits(TWI_ID_ZERO, f->to);
     for (size_t i = 0; i < f->n; i++) {
         size_t k = f->order == TWI_ORDER_RIGHT ? f->n - 1 - i : i;
         x[0] = twi_det_cast(f->from, f->to, f->arg[0]->bits[f->base[0] + f->offset[0][k]]);
-        x[1] = twi_det_cast((tw_elem)f->arg[1]->elem, f->to, f->arg[1]->bits[f->base[1] + f->offset[1][k]]);
+        x[1] = twi_det_cast((tw_elem)f->arg[1]->elem, f->to,
+                            f->arg[1]->bits[f->base[1] + f->offset[1][k]]);
         x[2] = acc;
         if (fused.fn) {
             acc = twi_det_do(&fused, x);
@@ -158,9 +147,7 @@ fold_dot(const twi_folding *f)
     return acc;
 }
 
-static uint64_t
-determined(twi_oracle *o, const twi_folding *f)
-{
+static uint64_t determined(twi_oracle *o, const twi_folding *f) {
     if (f->ins->op == TWI_DOT)
         return fold_dot(f);
     bool arg = f->ins->op == TWI_ARGMAX || f->ins->op == TWI_ARGMIN;
@@ -172,12 +159,11 @@ determined(twi_oracle *o, const twi_folding *f)
     return arg ? fold_arg(o, f, x) : fold_row(f, x);
 }
 
-/* ---- all folds -------------------------------------------------------------------------------------------- */
+/* ---- all folds
+ * -------------------------------------------------------------------------------------------- */
 
 /* Offsets of the folded elements in operand k, row-major over the bracket. */
-static void
-fold_offsets(const twi_folding *f, const twi_oracle *o, unsigned k, int64_t *out)
-{
+static void fold_offsets(const twi_folding *f, const twi_oracle *o, unsigned k, int64_t *out) {
     const twi_tile *t = f->arg[k];
     int64_t at[TWI_MAX_RANK] = {0}, step[TWI_MAX_RANK] = {0}, extent[TWI_MAX_RANK] = {0};
     unsigned n = f->ins->nfold;
@@ -201,9 +187,7 @@ fold_offsets(const twi_folding *f, const twi_oracle *o, unsigned k, int64_t *out
     }
 }
 
-static bool
-prepare(twi_oracle *o, twi_folding *f)
-{
+static bool prepare(twi_oracle *o, twi_folding *f) {
     f->n = 1;
     for (unsigned d = 0; d < f->ins->nfold; d++) {
         if (!twi_axis_ready(o, f->ins->fold[d]))
@@ -225,9 +209,7 @@ prepare(twi_oracle *o, twi_folding *f)
     return true;
 }
 
-void
-twi_eval_fold(twi_oracle *o, twi_id v)
-{
+void twi_eval_fold(twi_oracle *o, twi_id v) {
     const twi_ins *ins = &o->ir->ins.at[v];
     twi_tile *t = &o->tile[v];
     twi_folding f = {.v = v, .ins = ins, .to = (tw_elem)ins->type.elem};

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Arithmetic on bounded values: intervals outward, error forms to first order with a remainder that
- * bounds the rest, one rounding a operation. Reference values are FP64; their own error is far inside
- * the rounding term of f32 (2^-53 against 2^-24) and counted twice over for f64.
+ * bounds the rest, one rounding a operation. Reference values are FP64; their own error is far
+ * inside the rounding term of f32 (2^-53 against 2^-24) and counted twice over for f64.
  */
 #include "oracle/form.h"
 #include <float.h>
 #include <math.h>
 
-twi_rounding
-twi_rounding_of(tw_elem elem)
-{
+twi_rounding twi_rounding_of(tw_elem elem) {
     static const twi_rounding table[TW_ELEMS] = {
         [TW_F32] = {0x1.00001p-24, 0x1p-150, FLT_MAX},
         [TW_F64] = {0x1.00001p-52, 0x1p-1073, DBL_MAX},
@@ -19,38 +17,33 @@ twi_rounding_of(tw_elem elem)
     return table[elem];
 }
 
-twi_form
-twi_form_exact(tw_elem elem, uint64_t bits)
-{
+twi_form twi_form_exact(tw_elem elem, uint64_t bits) {
     double v = twi_double_of(elem, bits);
     return (twi_form){.v = v, .lo = v, .hi = v, .bits = bits, .kind = TWI_EXACT};
 }
 
-twi_form
-twi_form_any(uint8_t flags)
-{
-    return (twi_form){.v = 0.0, .lo = -INFINITY, .hi = INFINITY, .r = INFINITY, .kind = TWI_ANYTHING,
+twi_form twi_form_any(uint8_t flags) {
+    return (twi_form){.v = 0.0,
+                      .lo = -INFINITY,
+                      .hi = INFINITY,
+                      .r = INFINITY,
+                      .kind = TWI_ANYTHING,
                       .flags = flags};
 }
 
-double
-twi_form_spread(const twi_form *x)
-{
+double twi_form_spread(const twi_form *x) {
     double s = 0.0;
     for (uint32_t k = 0; k < x->n; k++)
         s += fabs(x->part[k].c);
     return s;
 }
 
-bool
-twi_form_linear(const twi_form *x)
-{
-    return x->kind == TWI_EXACT || (x->kind == TWI_RANGE && x->r < INFINITY && (x->flags & TWI_SET) == 0);
+bool twi_form_linear(const twi_form *x) {
+    return x->kind == TWI_EXACT ||
+           (x->kind == TWI_RANGE && x->r < INFINITY && (x->flags & TWI_SET) == 0);
 }
 
-double
-twi_form_radius(const twi_form *x)
-{
+double twi_form_radius(const twi_form *x) {
     if (x->kind == TWI_EXACT)
         return 0.0;
     double wide = fmax(twi_up(x->hi - x->v), twi_up(x->v - x->lo));
@@ -61,9 +54,7 @@ twi_form_radius(const twi_form *x)
 }
 
 /* Puts parts beyond TWI_SYMBOLS, the smallest first, into *r. Returns how many stay. */
-static uint32_t
-shed(twi_part *part, uint32_t n, uint32_t keep, double *r)
-{
+static uint32_t shed(twi_part *part, uint32_t n, uint32_t keep, double *r) {
     while (n > keep) {
         uint32_t least = 0;
         for (uint32_t k = 1; k < n; k++)
@@ -77,13 +68,12 @@ shed(twi_part *part, uint32_t n, uint32_t keep, double *r)
     return n;
 }
 
-void
-twi_form_combine(const twi_form *a, double ka, const twi_form *b, double kb, twi_form *out,
-                 twi_part *room)
-{
+void twi_form_combine(const twi_form *a, double ka, const twi_form *b, double kb, twi_form *out,
+                      twi_part *room) {
     uint32_t i = 0, j = 0, n = 0;
     uint32_t na = a->kind == TWI_RANGE ? a->n : 0, nb = b->kind == TWI_RANGE ? b->n : 0;
-    out->r = fabs(ka) * (a->kind == TWI_EXACT ? 0.0 : a->r) + fabs(kb) * (b->kind == TWI_EXACT ? 0.0 : b->r);
+    out->r = fabs(ka) * (a->kind == TWI_EXACT ? 0.0 : a->r) +
+             fabs(kb) * (b->kind == TWI_EXACT ? 0.0 : b->r);
     while (i < na || j < nb) {
         twi_part p;
         if (j >= nb || (i < na && a->part[i].symbol < b->part[j].symbol)) {
@@ -103,9 +93,7 @@ twi_form_combine(const twi_form *a, double ka, const twi_form *b, double kb, twi
     out->part = room;
 }
 
-void
-twi_form_name(twi_form *x, uint32_t symbol, twi_part *room)
-{
+void twi_form_name(twi_form *x, uint32_t symbol, twi_part *room) {
     if (x->kind != TWI_RANGE || !twi_form_linear(x) || x->r == 0.0)
         return;
     if (x->part != room)
@@ -118,34 +106,24 @@ twi_form_name(twi_form *x, uint32_t symbol, twi_part *room)
 }
 
 /* The nearest values of the type below and above: what a machine can hold inside [lo, hi]. */
-static double
-cut_up(tw_elem elem, double x)
-{
+static double cut_up(tw_elem elem, double x) {
     if (elem != TW_F32)
         return x;
     float f = (float)x;
     return (double)f < x ? (double)nextafterf(f, INFINITY) : (double)f;
 }
 
-static double
-cut_down(tw_elem elem, double x)
-{
+static double cut_down(tw_elem elem, double x) {
     if (elem != TW_F32)
         return x;
     float f = (float)x;
     return (double)f > x ? (double)nextafterf(f, -INFINITY) : (double)f;
 }
 
-static double
-nearest(tw_elem elem, double x)
-{
-    return elem == TW_F32 ? (double)(float)x : x;
-}
+static double nearest(tw_elem elem, double x) { return elem == TW_F32 ? (double)(float)x : x; }
 
 /* out->lo, hi hold values of the type; closes the form. */
-static void
-settle(tw_elem elem, twi_form *out)
-{
+static void settle(tw_elem elem, twi_form *out) {
     if (isnan(out->lo) || isnan(out->hi)) {
         *out = twi_form_any(out->flags);
         return;
@@ -170,7 +148,7 @@ settle(tw_elem elem, twi_form *out)
     if (out->lo == out->hi) { /* one value is left */
         uint8_t flags = out->flags;
         *out = twi_form_exact(elem, twi_bits_of_double(elem, out->lo));
-        out->flags = flags;
+        out->flags = (uint8_t)(flags | (out->v == 0.0 ? TWI_EITHER_ZERO : 0));
         return;
     }
     if (!(fabs(out->v) < INFINITY)) {
@@ -181,27 +159,21 @@ settle(tw_elem elem, twi_form *out)
     }
 }
 
-void
-twi_form_round(tw_elem elem, bool eta, twi_form *out)
-{
+void twi_form_round(tw_elem elem, bool eta, twi_form *out) {
     twi_rounding q = twi_rounding_of(elem);
     double e = out->r + twi_form_spread(out);
     out->r += q.u * (fabs(out->v) + e) + (eta ? q.eta : 0.0);
     twi_form_close(elem, out);
 }
 
-void
-twi_form_close(tw_elem elem, twi_form *out)
-{
+void twi_form_close(tw_elem elem, twi_form *out) {
     bool f32 = elem == TW_F32;
     out->lo = nearest(elem, f32 ? twi_down(out->lo) : out->lo);
     out->hi = nearest(elem, f32 ? twi_up(out->hi) : out->hi);
     settle(elem, out);
 }
 
-void
-twi_form_narrow(tw_elem to, const twi_form *x, twi_form *out)
-{
+void twi_form_narrow(tw_elem to, const twi_form *x, twi_form *out) {
     *out = *x;
     if (x->kind == TWI_EXACT) {
         *out = twi_form_exact(TW_F32, twi_widen(to, twi_narrow(to, x->bits)));
@@ -217,9 +189,7 @@ twi_form_narrow(tw_elem to, const twi_form *x, twi_form *out)
     settle(TW_F32, out);
 }
 
-void
-twi_form_hull(tw_elem elem, const twi_form *a, const twi_form *b, twi_form *out)
-{
+void twi_form_hull(tw_elem elem, const twi_form *a, const twi_form *b, twi_form *out) {
     uint8_t flags = (uint8_t)(((a->flags | b->flags) & ~TWI_SET) | TWI_UNDECIDED);
     if (a->kind == TWI_EXACT && b->kind == TWI_EXACT &&
         (a->bits == b->bits || (twi_bits_nan(elem, a->bits) && twi_bits_nan(elem, b->bits)))) {
@@ -238,11 +208,11 @@ twi_form_hull(tw_elem elem, const twi_form *a, const twi_form *b, twi_form *out)
     *out = h;
 }
 
-/* ---- + - * / fma min max neg abs of forms that are not all exact --------------------------------- */
+/* ---- + - * / fma min max neg abs of forms that are not all exact
+ * --------------------------------- */
 
-static void
-sum_of(const twi_form *a, const twi_form *b, double sign, twi_form *out, twi_part *room)
-{
+static void sum_of(const twi_form *a, const twi_form *b, double sign, twi_form *out,
+                   twi_part *room) {
     double blo = sign > 0 ? b->lo : -b->hi, bhi = sign > 0 ? b->hi : -b->lo;
     twi_form_combine(a, 1.0, b, sign, out, room);
     out->v = a->v + sign * b->v;
@@ -252,33 +222,16 @@ sum_of(const twi_form *a, const twi_form *b, double sign, twi_form *out, twi_par
         out->lo = NAN;
 }
 
-static double
-least4(const double *p)
-{
-    return fmin(fmin(p[0], p[1]), fmin(p[2], p[3]));
-}
+static double least4(const double *p) { return fmin(fmin(p[0], p[1]), fmin(p[2], p[3])); }
 
-static double
-most4(const double *p)
-{
-    return fmax(fmax(p[0], p[1]), fmax(p[2], p[3]));
-}
+static double most4(const double *p) { return fmax(fmax(p[0], p[1]), fmax(p[2], p[3])); }
 
-static bool
-holds_zero(const twi_form *x)
-{
-    return x->lo <= 0.0 && x->hi >= 0.0;
-}
+static bool holds_zero(const twi_form *x) { return x->lo <= 0.0 && x->hi >= 0.0; }
 
-static bool
-may_inf(const twi_form *x)
-{
-    return isinf(x->lo) || isinf(x->hi);
-}
+static bool may_inf(const twi_form *x) { return isinf(x->lo) || isinf(x->hi); }
 
-void
-twi_form_product(const twi_form *a, const twi_form *b, bool same, twi_form *out, twi_part *room)
-{
+void twi_form_product(const twi_form *a, const twi_form *b, bool same, twi_form *out,
+                      twi_part *room) {
     double p[4] = {a->lo * b->lo, a->lo * b->hi, a->hi * b->lo, a->hi * b->hi};
     double ea = twi_form_radius(a), eb = twi_form_radius(b);
     twi_form_combine(a, b->v, b, a->v, out, room);
@@ -296,9 +249,7 @@ twi_form_product(const twi_form *a, const twi_form *b, bool same, twi_form *out,
     }
 }
 
-static void
-quotient_of(const twi_form *a, const twi_form *b, twi_form *out, twi_part *room)
-{
+static void quotient_of(const twi_form *a, const twi_form *b, twi_form *out, twi_part *room) {
     if (holds_zero(b) || (may_inf(a) && may_inf(b))) {
         out->lo = out->hi = NAN;
         return;
@@ -313,9 +264,7 @@ quotient_of(const twi_form *a, const twi_form *b, twi_form *out, twi_part *room)
     out->hi = most4(p);
 }
 
-static void
-larger_of(const twi_form *x, bool max, twi_form *out)
-{
+static void larger_of(const twi_form *x, bool max, twi_form *out) {
     const twi_form *a = &x[0], *b = &x[1];
     if (max ? a->lo >= b->hi : a->hi <= b->lo) {
         *out = *a;
@@ -333,9 +282,7 @@ larger_of(const twi_form *x, bool max, twi_form *out)
     out->hi = max ? fmax(a->hi, b->hi) : fmin(a->hi, b->hi);
 }
 
-static void
-turn(const twi_form *x, twi_form *out, twi_part *room)
-{
+static void turn(const twi_form *x, twi_form *out, twi_part *room) {
     twi_form_combine(x, -1.0, x, 0.0, out, room);
     out->r = x->r;
     out->v = -x->v;
@@ -343,9 +290,7 @@ turn(const twi_form *x, twi_form *out, twi_part *room)
     out->hi = -x->lo;
 }
 
-static void
-arithmetic(const twi_form_op *f, const twi_form *x, twi_form *out, twi_part *room)
-{
+static void arithmetic(const twi_form_op *f, const twi_form *x, twi_form *out, twi_part *room) {
     tw_elem elem = (tw_elem)f->det.to;
     twi_form part = {0};
     twi_part more[TWI_ROOM];
@@ -394,15 +339,26 @@ arithmetic(const twi_form_op *f, const twi_form *x, twi_form *out, twi_part *roo
     }
 }
 
-static bool
-is_function(unsigned op)
-{
+static bool is_function(unsigned op) {
     return op == TWI_EXP || op == TWI_LOG || op == TWI_TANH || op == TWI_ERF;
 }
 
-void
-twi_form_do(const twi_form_op *f, const twi_form *x, twi_form *out, twi_part *room)
-{
+/* The operation itself; but a zero of unknown sign stays one, and divides nothing. */
+static void all_exact(const twi_form_op *f, const twi_form *x, unsigned arity, uint8_t flags,
+                      twi_form *out) {
+    uint64_t bits[3] = {0, 0, 0};
+    bool either = false;
+    for (unsigned k = 0; k < arity; k++) {
+        bits[k] = x[k].bits;
+        either = either || (x[k].flags & TWI_EITHER_ZERO) != 0;
+    }
+    *out = twi_form_exact((tw_elem)f->det.to, twi_det_do(&f->det, bits));
+    out->flags = (uint8_t)(flags | (either && out->v == 0.0 ? TWI_EITHER_ZERO : 0));
+    if (f->det.op == TWI_DIV && (x[1].flags & TWI_EITHER_ZERO) != 0 && !isnan(out->v))
+        *out = twi_form_any(flags);
+}
+
+void twi_form_do(const twi_form_op *f, const twi_form *x, twi_form *out, twi_part *room) {
     unsigned arity = twi_op_row(f->det.op)->arity;
     bool exact = true, any = false, nan = false;
     uint8_t flags = 0;
@@ -414,9 +370,7 @@ twi_form_do(const twi_form_op *f, const twi_form *x, twi_form *out, twi_part *ro
     }
     *out = (twi_form){.kind = TWI_RANGE, .flags = flags};
     if (exact && !(f->native && is_function(f->det.op))) {
-        uint64_t bits[3] = {x[0].bits, arity > 1 ? x[1].bits : 0, arity > 2 ? x[2].bits : 0};
-        *out = twi_form_exact((tw_elem)f->det.to, twi_det_do(&f->det, bits));
-        out->flags = flags;
+        all_exact(f, x, arity, flags, out);
         return;
     }
     if (twi_form_discrete(f, x, out, room))

@@ -12,9 +12,7 @@ typedef struct {
     double phi, eta, least, most; /* relative error; half-open errors; range of the function */
 } stated;
 
-static stated
-stated_of(const twi_form_op *f)
-{
+static stated stated_of(const twi_form_op *f) {
     static const stated table[TWI_ELEMENTWISE_END] = {
         [TWI_EXP] = {TWI_EXP_PHI, 0x1p-149, 0.0, INFINITY},
         [TWI_LOG] = {TWI_LOG_PHI, 0x1p-149, -INFINITY, INFINITY},
@@ -28,16 +26,13 @@ stated_of(const twi_form_op *f)
     return s;
 }
 
-static double
-value(unsigned op, double x)
-{
+static double value(unsigned op, double x) {
     return op == TWI_EXP ? exp(x) : op == TWI_LOG ? log(x) : op == TWI_TANH ? tanh(x) : erf(x);
 }
 
-/* Slope at v, and a bound of |f(v + d) - f(v) - slope * d| for |d| <= e (at least as wide as needed). */
-static double
-slope(unsigned op, double v, double e, double *rest)
-{
+/* Slope at v, and a bound of |f(v + d) - f(v) - slope * d| for |d| <= e (at least as wide as
+ * needed). */
+static double slope(unsigned op, double v, double e, double *rest) {
     double s, y;
     switch (op) {
     case TWI_EXP:
@@ -59,9 +54,7 @@ slope(unsigned op, double v, double e, double *rest)
     }
 }
 
-static void
-root(const twi_form_op *f, const twi_form *x, twi_form *out, twi_part *room)
-{
+static void root(const twi_form_op *f, const twi_form *x, twi_form *out, twi_part *room) {
     tw_elem elem = (tw_elem)f->det.to;
     if (x->hi < 0.0) {
         *out = twi_form_exact(elem, twi_bits_of_double(elem, NAN));
@@ -77,8 +70,8 @@ root(const twi_form_op *f, const twi_form *x, twi_form *out, twi_part *room)
     if (x->lo > 0.0 && v > e) {
         double k = 0.5 / s, lo = v - e, hi = v + e;
         twi_form_combine(x, k, x, 0.0, out, room);
-        out->r = k * (x->r + (v - x->v)) + fabs(sqrt(lo) - (s - k * e)) + fabs(sqrt(hi) - (s + k * e)) +
-                 s * 0x1p-50;
+        out->r = k * (x->r + (v - x->v)) + fabs(sqrt(lo) - (s - k * e)) +
+                 fabs(sqrt(hi) - (s + k * e)) + s * 0x1p-50;
     } else {
         out->r = fmax(sqrt(x->hi) - s, s - sqrt(x->lo)) * 0x1.0000000001p+0;
     }
@@ -88,9 +81,7 @@ root(const twi_form_op *f, const twi_form *x, twi_form *out, twi_part *room)
 }
 
 /* Ends of the function's machine values over [lo, hi]: monotone up to its stated error. */
-static void
-ends(const twi_form_op *f, const twi_form *x, stated s, twi_form *out)
-{
+static void ends(const twi_form_op *f, const twi_form *x, stated s, twi_form *out) {
     double lo = value(f->det.op, x->lo), hi = value(f->det.op, x->hi);
     lo = lo - (isinf(lo) ? 0.0 : fabs(lo) * s.phi + s.eta);
     hi = hi + (isinf(hi) ? 0.0 : fabs(hi) * s.phi + s.eta);
@@ -98,9 +89,7 @@ ends(const twi_form_op *f, const twi_form *x, stated s, twi_form *out)
     out->hi = hi > s.most ? s.most : hi;
 }
 
-void
-twi_form_function(const twi_form_op *f, const twi_form *x, twi_form *out, twi_part *room)
-{
+void twi_form_function(const twi_form_op *f, const twi_form *x, twi_form *out, twi_part *room) {
     tw_elem elem = (tw_elem)f->det.to;
     unsigned op = f->det.op;
     if (op == TWI_SQRT) {
@@ -115,7 +104,8 @@ twi_form_function(const twi_form_op *f, const twi_form *x, twi_form *out, twi_pa
         *out = twi_form_any(out->flags);
         return;
     }
-    if (x->kind == TWI_EXACT && (isinf(x->v) || x->v == 0.0)) { /* native: these are exact all the same */
+    if (x->kind == TWI_EXACT &&
+        (isinf(x->v) || x->v == 0.0)) { /* native: these are exact all the same */
         uint64_t bits = x->bits;
         *out = twi_form_exact(elem, twi_det_do(&f->det, &bits));
         return;

@@ -4,16 +4,12 @@
 #include "oracle/eval.h"
 #include <math.h>
 
-static bool
-covered(const twi_array_state *s, size_t k)
-{
+static bool covered(const twi_array_state *s, size_t k) {
     return s->raw != NULL || s->writer[k] != 0;
 }
 
 /* What the array holds, as a form over the value type. */
-static twi_form
-element(const twi_array_state *s, size_t k)
-{
+static twi_form element(const twi_array_state *s, size_t k) {
     tw_elem elem = (tw_elem)s->elem;
     if (s->bounded)
         return twi_el_form(&s->el[k], s->pool.at);
@@ -22,9 +18,7 @@ element(const twi_array_state *s, size_t k)
 }
 
 /* inf: not allowed; 0: the one value there is; else how much of the bound is used. */
-static double
-used(const twi_array_state *s, const twi_form *x, uint64_t got)
-{
+static double used(const twi_array_state *s, const twi_form *x, uint64_t got) {
     tw_elem elem = (tw_elem)s->elem;
     double g = twi_double_of(elem, got);
     bool is_float = twi_is_float(elem);
@@ -52,9 +46,7 @@ used(const twi_array_state *s, const twi_form *x, uint64_t got)
     return g == v ? 0.0 : bound < INFINITY ? fabs(g - v) / bound : 0.0;
 }
 
-static void
-number(twi_sb *sb, tw_elem elem, double v)
-{
+static void number(twi_sb *sb, tw_elem elem, double v) {
     if (elem == TW_F64)
         twi_sb_f64(sb, v);
     else if (twi_is_float(elem))
@@ -63,9 +55,7 @@ number(twi_sb *sb, tw_elem elem, double v)
         twi_sb_printf(sb, "%lld", (long long)v);
 }
 
-static const char *
-value_text(twi_oracle *o, tw_elem elem, uint64_t bits)
-{
+static const char *value_text(twi_oracle *o, tw_elem elem, uint64_t bits) {
     twi_sb sb;
     twi_sb_init(&sb, o->arena);
     if (elem == TW_BOOL)
@@ -80,9 +70,7 @@ value_text(twi_oracle *o, tw_elem elem, uint64_t bits)
 }
 
 /* The oracle's own value in the storage type. */
-static uint64_t
-own_bits(const twi_array_state *s, size_t k)
-{
+static uint64_t own_bits(const twi_array_state *s, size_t k) {
     tw_elem elem = (tw_elem)s->elem;
     if (!s->bounded)
         return s->raw ? twi_load_bits(elem, s->raw, k) : s->bits[k];
@@ -94,9 +82,8 @@ own_bits(const twi_array_state *s, size_t k)
     return twi_bits_of_double(elem, fmin(fmax(x.v, x.lo), x.hi));
 }
 
-static void
-describe(twi_oracle *o, const twi_array_state *s, size_t k, uint64_t got, twi_verdict *out)
-{
+static void describe(twi_oracle *o, const twi_array_state *s, size_t k, uint64_t got,
+                     twi_verdict *out) {
     tw_elem elem = (tw_elem)s->elem;
     size_t rest = s->total, flat = k;
     twi_form x = element(s, k);
@@ -126,13 +113,15 @@ describe(twi_oracle *o, const twi_array_state *s, size_t k, uint64_t got, twi_ve
     out->bound = twi_sb_text(&sb);
 }
 
-void
-twi_oracle_judge(twi_oracle *o, uint32_t array, const void *got, twi_verdict *out)
-{
+void twi_oracle_judge(twi_oracle *o, uint32_t array, const void *got, twi_verdict *out) {
     const twi_array_state *s = &o->array[array];
     size_t shown = SIZE_MAX;
-    *out = (twi_verdict){.ok = true, .determined = !s->bounded, .elements = (int64_t)s->total,
-                         .got = "", .want = "", .bound = ""};
+    *out = (twi_verdict){.ok = true,
+                         .determined = !s->bounded,
+                         .elements = (int64_t)s->total,
+                         .got = "",
+                         .want = "",
+                         .bound = ""};
     if (o->error) {
         out->ok = false;
         out->bound = o->error;
@@ -159,23 +148,17 @@ twi_oracle_judge(twi_oracle *o, uint32_t array, const void *got, twi_verdict *ou
         describe(o, s, shown, twi_load_bits((tw_elem)s->elem, got, shown), out);
 }
 
-bool
-twi_verdict_probative(const twi_verdict *v)
-{
+bool twi_verdict_probative(const twi_verdict *v) {
     return (v->undecided + v->unbounded) * 1000 <= v->covered;
 }
 
-void
-twi_oracle_values(const twi_oracle *o, uint32_t array, void *out)
-{
+void twi_oracle_values(const twi_oracle *o, uint32_t array, void *out) {
     const twi_array_state *s = &o->array[array];
     for (size_t k = 0; k < s->total; k++)
         twi_store_bits((tw_elem)s->elem, out, k, covered(s, k) ? own_bits(s, k) : 0);
 }
 
-twi_allowed
-twi_oracle_allowed(const twi_oracle *o, uint32_t array, size_t k)
-{
+twi_allowed twi_oracle_allowed(const twi_oracle *o, uint32_t array, size_t k) {
     const twi_array_state *s = &o->array[array];
     twi_allowed a = {.covered = covered(s, k)};
     if (!a.covered)

@@ -4,9 +4,7 @@
 #include "oracle/eval.h"
 
 /* A scalar leaf's bits into its tile. */
-static void
-single(twi_oracle *o, twi_tile *t, uint64_t bits)
-{
+static void single(twi_oracle *o, twi_tile *t, uint64_t bits) {
     if (!t->bounded) {
         for (size_t k = 0; k < t->total; k++)
             t->bits[k] = bits;
@@ -17,9 +15,7 @@ single(twi_oracle *o, twi_tile *t, uint64_t bits)
         twi_tile_put(o, t, k, &x);
 }
 
-static void
-eval_index(twi_oracle *o, twi_tile *t, uint32_t axis)
-{
+static void eval_index(twi_oracle *o, twi_tile *t, uint32_t axis) {
     const twi_axis_state *s = &o->axis[axis];
     if (t->n == 0) {
         single(o, t, (uint64_t)s->at);
@@ -29,9 +25,7 @@ eval_index(twi_oracle *o, twi_tile *t, uint32_t axis)
         t->bits[k] = (uint64_t)(s->lo + (int64_t)k);
 }
 
-static void
-eval_leaf(twi_oracle *o, twi_id v)
-{
+static void eval_leaf(twi_oracle *o, twi_id v) {
     const tw_ir *ir = o->ir;
     const twi_ins *ins = &ir->ins.at[v];
     twi_tile *t = &o->tile[v];
@@ -62,9 +56,7 @@ eval_leaf(twi_oracle *o, twi_id v)
     }
 }
 
-static void
-eval_narrow(twi_oracle *o, const twi_ins *ins, twi_tile *t, const twi_tile *from)
-{
+static void eval_narrow(twi_oracle *o, const twi_ins *ins, twi_tile *t, const twi_tile *from) {
     tw_elem to = (tw_elem)ins->attr;
     for (size_t k = 0; k < t->total; k++) {
         if (!t->bounded) {
@@ -77,9 +69,7 @@ eval_narrow(twi_oracle *o, const twi_ins *ins, twi_tile *t, const twi_tile *from
     }
 }
 
-static void
-eval_elementwise(twi_oracle *o, twi_id v)
-{
+static void eval_elementwise(twi_oracle *o, twi_id v) {
     const tw_ir *ir = o->ir;
     const twi_ins *ins = &ir->ins.at[v];
     twi_tile *t = &o->tile[v];
@@ -118,9 +108,7 @@ eval_elementwise(twi_oracle *o, twi_id v)
     }
 }
 
-void
-twi_eval_local(twi_oracle *o, twi_id v)
-{
+void twi_eval_local(twi_oracle *o, twi_id v) {
     const twi_ins *ins = &o->ir->ins.at[v];
     twi_tile *t = &o->tile[v];
     if (ins->op == TWI_SPREAD)

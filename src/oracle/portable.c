@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The portable functions, in scalar C. Every line is one IEEE operation of docs/portable-functions.md;
- * the file must be compiled without contraction (-ffp-contract=off) and with float as wide as float
- * (FLT_EVAL_METHOD 0), else the bits are others.
+ * The portable functions, in scalar C. Every line is one IEEE operation of
+ * docs/portable-functions.md; the file must be compiled without contraction (-ffp-contract=off) and
+ * with float as wide as float (FLT_EVAL_METHOD 0), else the bits are others.
  */
 #include "oracle/portable.h"
 #include <float.h>
@@ -19,32 +19,24 @@
 #error "the portable functions need IEEE arithmetic: no -ffast-math"
 #endif
 
-static uint32_t
-bits(float x)
-{
+static uint32_t bits(float x) {
     uint32_t u;
     memcpy(&u, &x, sizeof u);
     return u;
 }
 
-static float
-from(uint32_t u)
-{
+static float from(uint32_t u) {
     float x;
     memcpy(&x, &u, sizeof x);
     return x;
 }
 
 /* Shift that copies the sign, without leaving the standard. */
-static uint32_t
-sar(uint32_t u, unsigned n)
-{
+static uint32_t sar(uint32_t u, unsigned n) {
     return (u >> n) | ((u >> 31) != 0u ? ~(UINT32_MAX >> n) : 0u);
 }
 
-float
-twi_portable_exp(float x)
-{
+float twi_portable_exp(float x) {
     float c = x < -104.0f ? -104.0f : x;
     c = c > 89.0f ? 89.0f : c;
     float t = c * 0x1.715476p+0f;
@@ -75,9 +67,7 @@ twi_portable_exp(float x)
     return p * f2;
 }
 
-float
-twi_portable_log(float x)
-{
+float twi_portable_log(float x) {
     int small = x < 0x1p-126f;
     float y = small ? x * 0x1p+23f : x;
     uint32_t i = bits(y) + 0x004afb0du; /* 0x3f800000 - 0x3f3504f3, sqrt(1/2) */
@@ -117,9 +107,7 @@ twi_portable_log(float x)
     return x != x ? x : r;
 }
 
-float
-twi_portable_tanh(float x)
-{
+float twi_portable_tanh(float x) {
     uint32_t u = bits(x);
     float a = from(u & 0x7fffffffu);
     float d = a + a;
@@ -143,9 +131,7 @@ twi_portable_tanh(float x)
     return from(bits(r) | (u & 0x80000000u));
 }
 
-float
-twi_portable_erf(float x)
-{
+float twi_portable_erf(float x) {
     uint32_t u = bits(x);
     float a = from(u & 0x7fffffffu);
     float c = a > 4.0f ? 4.0f : a;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A run: arrays and tiles are set up, scopes run in order, instance by instance, serial regions trip by
- * trip. Above the limit of operations a kernel of one scope is sampled: corners, and instances by seed.
+ * A run: arrays and tiles are set up, scopes run in order, instance by instance, serial regions
+ * trip by trip. Above the limit of operations a kernel of one scope is sampled: corners, and
+ * instances by seed.
  */
 #include "base/hash.h"
 #include "oracle/eval.h"
@@ -9,9 +10,7 @@
 
 static void run_body(twi_oracle *o, const twi_region *r);
 
-size_t
-twi_array_extents(const tw_ir *ir, uint32_t array, int64_t *extent)
-{
+size_t twi_array_extents(const tw_ir *ir, uint32_t array, int64_t *extent) {
     twi_oracle shell = {.ir = ir}; /* dims and constants alone: nothing else is asked */
     const twi_array *a = &ir->array.at[array];
     size_t total = 1;
@@ -22,9 +21,7 @@ twi_array_extents(const tw_ir *ir, uint32_t array, int64_t *extent)
     return total;
 }
 
-static bool
-set_up_array(twi_oracle *o, uint32_t id, bool bounded)
-{
+static bool set_up_array(twi_oracle *o, uint32_t id, bool bounded) {
     const twi_array *a = &o->ir->array.at[id];
     twi_array_state *s = &o->array[id];
     s->elem = a->elem;
@@ -60,16 +57,15 @@ set_up_array(twi_oracle *o, uint32_t id, bool bounded)
             s->bits[k] = bits;
             continue;
         }
-        twi_form x = twi_form_exact(twi_value_elem((tw_elem)a->elem), twi_widen((tw_elem)a->elem, bits));
+        twi_form x =
+            twi_form_exact(twi_value_elem((tw_elem)a->elem), twi_widen((tw_elem)a->elem, bits));
         s->el[k] = (twi_el){x.v, x.lo, x.hi, 0.0, x.bits, 0, 0, TWI_EXACT, 0};
     }
     return true;
 }
 
 /* Values whose errors tiles of more axes may share get them as symbols. */
-static void
-set_up_tiles(twi_oracle *o, const twi_classes *c)
-{
+static void set_up_tiles(twi_oracle *o, const twi_classes *c) {
     const tw_ir *ir = o->ir;
     for (twi_id v = 1; v < ir->ins.n; v++) {
         uint64_t axes = ir->ins.at[v].type.axes & o->tile_axes;
@@ -85,27 +81,22 @@ set_up_tiles(twi_oracle *o, const twi_classes *c)
     }
 }
 
-/* ---- regions ----------------------------------------------------------------------------------------- */
+/* ---- regions
+ * ----------------------------------------------------------------------------------------- */
 
-static void
-forget_axes(twi_oracle *o, uint32_t region)
-{
+static void forget_axes(twi_oracle *o, uint32_t region) {
     for (uint32_t a = 1; a < o->ir->axis.n; a++)
         if (o->ir->axis.at[a].kind == TWI_AXIS_FULL && o->ir->axis.at[a].region == region)
             o->axis[a].ready = false;
 }
 
-static bool
-bounds_of(twi_oracle *o, uint8_t axis, int64_t *lo, int64_t *hi)
-{
+static bool bounds_of(twi_oracle *o, uint8_t axis, int64_t *lo, int64_t *hi) {
     *lo = twi_index(o, o->ir->axis.at[axis].lo, NULL);
     *hi = twi_index(o, o->ir->axis.at[axis].hi, NULL);
     return o->error == NULL;
 }
 
-static void
-open_axis(twi_oracle *o, uint8_t axis, int64_t at, int64_t end)
-{
+static void open_axis(twi_oracle *o, uint8_t axis, int64_t at, int64_t end) {
     int64_t block = o->ir->axis.at[axis].block;
     twi_axis_state *s = &o->axis[axis];
     s->at = at;
@@ -114,9 +105,7 @@ open_axis(twi_oracle *o, uint8_t axis, int64_t at, int64_t end)
     s->ready = true;
 }
 
-static void
-copy_carries(twi_oracle *o, const twi_region *r, bool entry)
-{
+static void copy_carries(twi_oracle *o, const twi_region *r, bool entry) {
     for (uint32_t k = 0; k < r->carries.n; k++) {
         twi_id carry = r->carries.at[k];
         twi_id from = entry ? twi_arg(o->ir, r->ins, k) : r->yields.at[k];
@@ -137,17 +126,13 @@ copy_carries(twi_oracle *o, const twi_region *r, bool entry)
 }
 
 /* A serial region around scopes: each trip runs them all. */
-static bool
-around_scopes(const tw_ir *ir, uint32_t region)
-{
+static bool around_scopes(const tw_ir *ir, uint32_t region) {
     while (region != 0 && ir->region.at[region].kind == TWI_REGION_SERIAL)
         region = ir->region.at[region].parent;
     return region == 0 || ir->region.at[region].kind == TWI_REGION_ROOT;
 }
 
-static void
-run_serial(twi_oracle *o, uint32_t region)
-{
+static void run_serial(twi_oracle *o, uint32_t region) {
     const twi_region *r = &o->ir->region.at[region];
     uint8_t axis = r->axes.at[0];
     int64_t lo, hi, step = o->ir->axis.at[axis].block > 0 ? o->ir->axis.at[axis].block : 1;
@@ -176,9 +161,7 @@ typedef struct {
     twi_rng rng;
 } grid;
 
-static bool
-chosen(grid *g)
-{
+static bool chosen(grid *g) {
     if (g->share >= 1.0)
         return true;
     bool corner = true;
@@ -187,9 +170,7 @@ chosen(grid *g)
     return twi_rng_unit(&g->rng) < g->share || corner;
 }
 
-static bool
-next_instance(grid *g)
-{
+static bool next_instance(grid *g) {
     for (unsigned k = g->n; k-- > 0;) {
         g->at[k] += g->step[k];
         if (g->at[k] < g->hi[k])
@@ -199,18 +180,14 @@ next_instance(grid *g)
     return false;
 }
 
-static uint32_t
-count_scopes(const tw_ir *ir)
-{
+static uint32_t count_scopes(const tw_ir *ir) {
     uint32_t n = 0;
     for (uint32_t r = 1; r < ir->region.n; r++)
         n += ir->region.at[r].kind == TWI_REGION_PAR ? 1u : 0u;
     return n;
 }
 
-static void
-limit(twi_oracle *o, grid *g, double instances, uint64_t before)
-{
+static void limit(twi_oracle *o, grid *g, double instances, uint64_t before) {
     double all = (double)(o->ops - before) * instances;
     double most = (double)(o->options.max_ops != 0 ? o->options.max_ops : MAX_OPS);
     if (all > most && o->scope_depth == 0 && count_scopes(o->ir) == 1) {
@@ -219,9 +196,7 @@ limit(twi_oracle *o, grid *g, double instances, uint64_t before)
     }
 }
 
-static void
-run_scope(twi_oracle *o, uint32_t region)
-{
+static void run_scope(twi_oracle *o, uint32_t region) {
     const twi_region *r = &o->ir->region.at[region];
     grid g = {.n = r->axes.n, .share = 1.0};
     double instances = 1.0;
@@ -258,9 +233,7 @@ run_scope(twi_oracle *o, uint32_t region)
     } while (next_instance(&g) && !o->error);
 }
 
-static void
-run_body(twi_oracle *o, const twi_region *r)
-{
+static void run_body(twi_oracle *o, const twi_region *r) {
     for (uint32_t k = 0; k < r->body.n && !o->error; k++) {
         twi_id v = r->body.at[k];
         const twi_ins *ins = &o->ir->ins.at[v];
@@ -289,11 +262,10 @@ run_body(twi_oracle *o, const twi_region *r)
     }
 }
 
-/* ---- entry -------------------------------------------------------------------------------------------- */
+/* ---- entry
+ * -------------------------------------------------------------------------------------------- */
 
-static void
-check_written(twi_oracle *o)
-{
+static void check_written(twi_oracle *o) {
     for (uint32_t a = 1; a < o->ir->array.n && !o->error && !o->sampled; a++) {
         const twi_array_state *s = &o->array[a];
         if (o->ir->array.at[a].role != TWI_OUT)
@@ -309,17 +281,16 @@ check_written(twi_oracle *o)
                 twi_sb_printf(&at, "%s%zu", d ? ", " : "", flat / rest);
                 flat %= rest;
             }
-            twi_fail(o, "%s[%s] is never written", twi_text(&o->ir->ctx->names, o->ir->array.at[a].name),
-                     twi_sb_text(&at));
+            twi_fail(o, "%s[%s] is never written",
+                     twi_text(&o->ir->ctx->names, o->ir->array.at[a].name), twi_sb_text(&at));
             break;
         }
     }
 }
 
-twi_oracle *
-twi_oracle_run(twi_arena *arena, const tw_ir *ir, const twi_oracle_in *in, const twi_order *orders,
-               size_t n_orders, const twi_oracle_options *options)
-{
+twi_oracle *twi_oracle_run(twi_arena *arena, const tw_ir *ir, const twi_oracle_in *in,
+                           const twi_order *orders, size_t n_orders,
+                           const twi_oracle_options *options) {
     twi_oracle *o = TWI_NEW(arena, twi_oracle);
     o->arena = arena;
     o->ir = ir;
@@ -350,15 +321,9 @@ twi_oracle_run(twi_arena *arena, const tw_ir *ir, const twi_oracle_in *in, const
     return o;
 }
 
-const char *
-twi_oracle_error(const twi_oracle *o)
-{
-    return o->error;
-}
+const char *twi_oracle_error(const twi_oracle *o) { return o->error; }
 
-uint64_t
-twi_orders_key(const twi_order *orders, size_t n)
-{
+uint64_t twi_orders_key(const twi_order *orders, size_t n) {
     uint64_t key = n;
     for (size_t k = 0; k < n; k++) {
         uint64_t h = twi_hash(&orders[k].fold, sizeof orders[k].fold, 1);

@@ -3,9 +3,7 @@
  */
 #include "oracle/eval.h"
 
-void
-twi_fail(twi_oracle *o, const char *format, ...)
-{
+void twi_fail(twi_oracle *o, const char *format, ...) {
     va_list args;
     twi_sb sb;
     if (o->error)
@@ -17,9 +15,7 @@ twi_fail(twi_oracle *o, const char *format, ...)
     o->error = twi_sb_text(&sb);
 }
 
-double *
-twi_scratch(twi_oracle *o, size_t n)
-{
+double *twi_scratch(twi_oracle *o, size_t n) {
     if (n >= UINT32_MAX / 2) {
         twi_fail(o, "a fold over %zu elements is more than the oracle evaluates", n);
         n = 1;
@@ -28,11 +24,10 @@ twi_scratch(twi_oracle *o, size_t n)
     return o->scratch.at;
 }
 
-/* ---- index expressions ------------------------------------------------------------------------------ */
+/* ---- index expressions
+ * ------------------------------------------------------------------------------ */
 
-static int64_t
-floor_div(int64_t a, int64_t b)
-{
+static int64_t floor_div(int64_t a, int64_t b) {
     if (b == 0)
         return 0;
     if (b == -1)
@@ -41,9 +36,7 @@ floor_div(int64_t a, int64_t b)
     return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
-static int64_t
-leaf(twi_oracle *o, const twi_ix_node *node, const int64_t *position)
-{
+static int64_t leaf(twi_oracle *o, const twi_ix_node *node, const int64_t *position) {
     switch (node->op) {
     case TWI_IX_CONST:
         return node->k;
@@ -76,9 +69,7 @@ leaf(twi_oracle *o, const twi_ix_node *node, const int64_t *position)
     }
 }
 
-int64_t
-twi_index(twi_oracle *o, twi_ix x, const int64_t *position)
-{
+int64_t twi_index(twi_oracle *o, twi_ix x, const int64_t *position) {
     const twi_ix_node *node = &o->ir->ix.at[x];
     if (node->op < TWI_IX_ADD)
         return leaf(o, node, position);
@@ -101,9 +92,7 @@ twi_index(twi_oracle *o, twi_ix x, const int64_t *position)
     }
 }
 
-bool
-twi_axis_ready(twi_oracle *o, uint8_t axis)
-{
+bool twi_axis_ready(twi_oracle *o, uint8_t axis) {
     twi_axis_state *s = &o->axis[axis];
     if (!s->ready && o->ir->axis.at[axis].kind == TWI_AXIS_FULL) {
         s->lo = twi_index(o, o->ir->axis.at[axis].lo, NULL);
@@ -117,11 +106,10 @@ twi_axis_ready(twi_oracle *o, uint8_t axis)
     return s->ready;
 }
 
-/* ---- tiles -------------------------------------------------------------------------------------------- */
+/* ---- tiles
+ * -------------------------------------------------------------------------------------------- */
 
-bool
-twi_tile_shape(twi_oracle *o, twi_tile *t, uint64_t axes)
-{
+bool twi_tile_shape(twi_oracle *o, twi_tile *t, uint64_t axes) {
     t->n = 0;
     t->total = 1;
     t->pool.n = 0;
@@ -155,36 +143,35 @@ twi_tile_shape(twi_oracle *o, twi_tile *t, uint64_t axes)
     return true;
 }
 
-twi_form
-twi_el_form(const twi_el *e, const twi_part *pool)
-{
-    return (twi_form){.v = e->v, .lo = e->lo, .hi = e->hi, .r = e->r, .bits = e->bits,
-                      .part = e->n != 0 ? pool + e->off : NULL, .n = e->n, .kind = e->kind,
+twi_form twi_el_form(const twi_el *e, const twi_part *pool) {
+    return (twi_form){.v = e->v,
+                      .lo = e->lo,
+                      .hi = e->hi,
+                      .r = e->r,
+                      .bits = e->bits,
+                      .part = e->n != 0 ? pool + e->off : NULL,
+                      .n = e->n,
+                      .kind = e->kind,
                       .flags = e->flags};
 }
 
-twi_form
-twi_tile_get(const twi_tile *t, size_t k)
-{
-    return t->bounded ? twi_el_form(&t->el[k], t->pool.at) : twi_form_exact((tw_elem)t->elem, t->bits[k]);
+twi_form twi_tile_get(const twi_tile *t, size_t k) {
+    return t->bounded ? twi_el_form(&t->el[k], t->pool.at)
+                      : twi_form_exact((tw_elem)t->elem, t->bits[k]);
 }
 
-void
-twi_tile_put(twi_oracle *o, twi_tile *t, size_t k, const twi_form *x)
-{
+void twi_tile_put(twi_oracle *o, twi_tile *t, size_t k, const twi_form *x) {
     twi_form y = *x;
     twi_part room[TWI_ROOM];
     if (t->named)
         twi_form_name(&y, ++o->symbol, room);
-    t->el[k] = (twi_el){y.v, y.lo, y.hi, y.r, y.bits, t->pool.n, y.kind == TWI_RANGE ? y.n : 0, y.kind,
-                        y.flags};
+    t->el[k] = (twi_el){y.v,    y.lo,   y.hi, y.r, y.bits, t->pool.n, y.kind == TWI_RANGE ? y.n : 0,
+                        y.kind, y.flags};
     for (uint32_t p = 0; p < t->el[k].n; p++)
         twi_push(o->arena, &t->pool, y.part[p]);
 }
 
-void
-twi_walk_begin(twi_walk *w, const twi_tile *over)
-{
+void twi_walk_begin(twi_walk *w, const twi_tile *over) {
     w->n = over->n;
     w->k = 0;
     w->left = over->total;
@@ -194,9 +181,7 @@ twi_walk_begin(twi_walk *w, const twi_tile *over)
     }
 }
 
-void
-twi_walk_add(twi_walk *w, const twi_tile *over, const twi_tile *operand)
-{
+void twi_walk_add(twi_walk *w, const twi_tile *over, const twi_tile *operand) {
     unsigned k = w->k++;
     w->off[k] = 0;
     for (unsigned d = 0; d < over->n; d++) {
@@ -207,9 +192,7 @@ twi_walk_add(twi_walk *w, const twi_tile *over, const twi_tile *operand)
     }
 }
 
-void
-twi_tile_copy(twi_oracle *o, twi_tile *to, const twi_tile *from)
-{
+void twi_tile_copy(twi_oracle *o, twi_tile *to, const twi_tile *from) {
     twi_walk w;
     twi_walk_begin(&w, to);
     twi_walk_add(&w, to, from);

@@ -7,16 +7,12 @@
 #define CHUNK 2048u
 #define LANES 256u
 
-double
-twi_gamma(double depth, double u)
-{
+double twi_gamma(double depth, double u) {
     double x = depth * u;
     return x < 1.0 ? x / (1.0 - x) : INFINITY;
 }
 
-static uint32_t
-log2_up(uint64_t e)
-{
+static uint32_t log2_up(uint64_t e) {
     uint32_t k = 0;
     while (k < 63u && (UINT64_C(1) << k) < e)
         k++;
@@ -24,9 +20,7 @@ log2_up(uint64_t e)
 }
 
 /* merge: consecutive chain digits are one level of the product of their extents. */
-static void
-add_level(twi_tree *t, uint8_t how, uint64_t extent, bool merge)
-{
+static void add_level(twi_tree *t, uint8_t how, uint64_t extent, bool merge) {
     if (extent <= 1)
         return;
     uint32_t k = t->levels;
@@ -39,9 +33,7 @@ add_level(twi_tree *t, uint8_t how, uint64_t extent, bool merge)
     t->levels++;
 }
 
-static void
-count_depth(twi_tree *t)
-{
+static void count_depth(twi_tree *t) {
     t->depth = 0;
     for (uint32_t k = 0; k < t->levels; k++)
         t->depth += t->level[k].how == TWI_HOW_CHAIN ? t->level[k].extent - 1u
@@ -49,15 +41,14 @@ count_depth(twi_tree *t)
 }
 
 typedef struct {
-    uint8_t how, axis;       /* axis: position in the bracket */
+    uint8_t how, axis; /* axis: position in the bracket */
     int64_t weight, extent;
 } digit;
 
-/* Number of digits, with run-time extents filled in; 0 slots if an axis is not among those folded. */
-static unsigned
-read_digits(const twi_order *order, const uint8_t *axis, const int64_t *extent, unsigned n, digit *out,
-            size_t *slots)
-{
+/* Number of digits, with run-time extents filled in; 0 slots if an axis is not among those folded.
+ */
+static unsigned read_digits(const twi_order *order, const uint8_t *axis, const int64_t *extent,
+                            unsigned n, digit *out, size_t *slots) {
     *slots = 1;
     for (unsigned k = 0; k < order->n; k++) {
         unsigned a = 0;
@@ -83,9 +74,8 @@ read_digits(const twi_order *order, const uint8_t *axis, const int64_t *extent, 
 }
 
 /* Fills leaf[]; false if some element stands in two slots or in none. */
-static bool
-place(twi_tree *t, const digit *d, unsigned n_digits, const int64_t *extent, unsigned n, uint8_t *seen)
-{
+static bool place(twi_tree *t, const digit *d, unsigned n_digits, const int64_t *extent, unsigned n,
+                  uint8_t *seen) {
     int64_t value[24] = {0};
     size_t total = 1, found = 0;
     for (unsigned a = 0; a < n; a++)
@@ -113,10 +103,8 @@ place(twi_tree *t, const digit *d, unsigned n_digits, const int64_t *extent, uns
     return found == total;
 }
 
-twi_tree *
-twi_tree_of(twi_arena *arena, const twi_order *order, const uint8_t *axis, const int64_t *extent,
-            unsigned n, bool merge)
-{
+twi_tree *twi_tree_of(twi_arena *arena, const twi_order *order, const uint8_t *axis,
+                      const int64_t *extent, unsigned n, bool merge) {
     digit d[24];
     size_t slots, total = 1;
     unsigned n_digits = read_digits(order, axis, extent, n, d, &slots);
@@ -135,9 +123,7 @@ twi_tree_of(twi_arena *arena, const twi_order *order, const uint8_t *axis, const
     return t;
 }
 
-twi_tree *
-twi_tree_fixed(twi_arena *arena, twi_order_kind order, size_t n)
-{
+twi_tree *twi_tree_fixed(twi_arena *arena, twi_order_kind order, size_t n) {
     twi_tree *t = TWI_NEW(arena, twi_tree);
     if (order != TWI_ORDER_CANONICAL) {
         t->slots = n;
@@ -158,10 +144,9 @@ twi_tree_fixed(twi_arena *arena, twi_order_kind order, size_t n)
     return twi_tree_of(arena, &o, &axis, &extent, 1, true);
 }
 
-double
-twi_tree_error(const twi_tree *t, const double *v, const double *e, double u, double *work)
-{
-    double *pv = work, *pe = work + t->slots; /* partial sums and how far off the machine's may be */
+double twi_tree_error(const twi_tree *t, const double *v, const double *e, double u, double *work) {
+    double *pv = work,
+           *pe = work + t->slots; /* partial sums and how far off the machine's may be */
     for (size_t s = 0; s < t->slots; s++) {
         bool there = t->leaf[s] != UINT32_MAX;
         pv[s] = there ? v[t->leaf[s]] : 0.0;
@@ -198,18 +183,15 @@ twi_tree_error(const twi_tree *t, const double *v, const double *e, double u, do
     return (more > 0.0 ? more : 0.0) * 0x1.000001p+0 + terms * 0x1p-40;
 }
 
-/* ---- canonical ------------------------------------------------------------------------------------- */
+/* ---- canonical
+ * ------------------------------------------------------------------------------------- */
 
-static uint64_t
-merge(const twi_det *combine, uint64_t a, uint64_t b)
-{
+static uint64_t merge(const twi_det *combine, uint64_t a, uint64_t b) {
     uint64_t x[2] = {a, b};
     return twi_det_do(combine, x);
 }
 
-static uint64_t
-chunk_of(const twi_det *combine, const uint64_t *x, size_t n)
-{
+static uint64_t chunk_of(const twi_det *combine, const uint64_t *x, size_t n) {
     uint64_t lane[LANES];
     for (size_t l = 0; l < LANES && l < n; l++) {
         lane[l] = x[l];
@@ -223,9 +205,7 @@ chunk_of(const twi_det *combine, const uint64_t *x, size_t n)
     return lane[0];
 }
 
-uint64_t
-twi_canonical(const twi_det *combine, uint64_t *x, size_t n)
-{
+uint64_t twi_canonical(const twi_det *combine, uint64_t *x, size_t n) {
     while (n > 1) { /* chunk results are a row under the same rule; they replace its front */
         size_t chunks = 0;
         for (size_t at = 0; at < n; at += CHUNK)

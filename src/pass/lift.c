@@ -3,9 +3,7 @@
  */
 #include "pass/pass.h"
 
-bool
-opt_lift(tw_ir *ir)
-{
+bool opt_lift(tw_ir *ir) {
     bool changed = !ir->lifted;
     twi_mark mark = twi_arena_mark(ir->arena);
     uint64_t *deps = TWI_NEW_N(ir->arena, uint64_t, ir->ins.n);

@@ -112,14 +112,23 @@ bool twi_fold_rounds(const tw_ir *ir, twi_id v) {
     return !twi_monoid_of(ins->op)->order_free && twi_is_float((tw_elem)ins->type.elem);
 }
 
+static unsigned order_of(const tw_ir *ir, twi_id v) {
+    unsigned order = twi_ins_of(ir, v)->order;
+    return order == TWI_ORDER_DEFAULT ? ir->order : order;
+}
+
+bool twi_fold_chains(const tw_ir *ir, twi_id v) {
+    unsigned order = twi_fold_rounds(ir, v) ? order_of(ir, v) : TWI_ORDER_FREE;
+    return order == TWI_ORDER_LEFT || order == TWI_ORDER_RIGHT ||
+           (order == TWI_ORDER_CANONICAL && twi_ins_of(ir, v)->op == TWI_DOT);
+}
+
 unsigned twi_ir_class(const tw_ir *ir) {
     unsigned klass = TWI_ORDER_CANONICAL;
     for (twi_id v = 1; v < ir->ins.n; v++) {
         if (!twi_fold_rounds(ir, v))
             continue;
-        unsigned order = twi_ins_of(ir, v)->order;
-        if (order == TWI_ORDER_DEFAULT)
-            order = ir->order;
+        unsigned order = order_of(ir, v);
         if (order == TWI_ORDER_FREE)
             return TWI_ORDER_FREE;
         if (order == TWI_ORDER_TREE)

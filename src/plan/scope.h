@@ -30,6 +30,8 @@ uint64_t twi_fold_axes(const tw_ir *ir,
                        twi_id v); /* set of axes that it consumes; 0 for what is no fold */
 /* Does its grouping show in its bits: a float fold that is not order-free? */
 bool twi_fold_rounds(const tw_ir *ir, twi_id v);
+/* Is it one chain over ascending or descending positions (left, right; canonical dots)? */
+bool twi_fold_chains(const tw_ir *ir, twi_id v);
 /* The loosest order of the kernel's float folds: TWI_ORDER_FREE, TREE or CANONICAL (also where
  * there are none). */
 unsigned twi_ir_class(const tw_ir *ir);

@@ -25,6 +25,59 @@ static bool before(const twi_candidate *x, const twi_candidate *y) {
     return x->legal && x->score < y->score;
 }
 
+enum { REFINED = 2 }; /* candidates whose places are searched */
+
+static bool kept(const twi_plan *p, twi_id id) {
+    const twi_place *place = twi_plan_place(p, id);
+    return place && place->keep;
+}
+
+/* Copies a plan into another's memory, places apart. */
+static void copy_plan(const twi_view *v, twi_plan *to, const twi_plan *from) {
+    uint32_t cap = to->place.cap;
+    twi_place *at = to->place.at;
+    *to = *from;
+    to->place.at = at;
+    to->place.cap = cap;
+    to->place.n = 0;
+    for (uint32_t k = 0; k < from->place.n; k++)
+        twi_push(v->arena, &to->place, from->place.at[k]);
+}
+
+/* Keeps or drops one crossing value after the other while the score falls; what changes nothing is
+ * not kept. The plan is a new one. */
+static void refine(const twi_view *v, const twi_wish *wish, twi_candidate *c) {
+    twi_candidate best = *c, next;
+    twi_plan *spare[2] = {TWI_NEW(v->arena, twi_plan), TWI_NEW(v->arena, twi_plan)};
+    bool again = v->crossings > 0;
+    while (again) {
+        again = false;
+        for (uint32_t i = 0; i < v->crossings; i++) {
+            twi_id id = v->crossing[i];
+            bool drop = kept(best.plan, id);
+            next = best;
+            next.plan = best.plan == spare[0] ? spare[1] : spare[0];
+            copy_plan(v, next.plan, best.plan);
+            twi_plan_set_place(v->arena, next.plan, id)->keep =
+                drop ? TWI_KEEP_NONE : TWI_KEEP_STRIPE;
+            judge(v, wish, &next);
+            if (!next.legal || kept(next.plan, id) == drop ||
+                (drop ? next.score > best.score : next.score >= best.score))
+                continue;
+            best = next;
+            again = true;
+        }
+    }
+    *c = best;
+}
+
+/* Inserts by legality and score, after what is equal. */
+static void insert(twi_candidate *c, uint32_t n, const twi_candidate *now) {
+    for (; n > 0 && before(now, &c[n - 1]); n--)
+        c[n] = c[n - 1];
+    c[n] = *now;
+}
+
 static uint32_t list(const twi_view *v, const twi_wish *wish, twi_candidate **out) {
     twi_offers *o = TWI_NEW(v->arena, twi_offers);
     twi_propose_all(o, v);
@@ -32,10 +85,12 @@ static uint32_t list(const twi_view *v, const twi_wish *wish, twi_candidate **ou
     for (uint32_t i = 0; i < o->n; i++) {
         twi_candidate now = {.family = o->at[i].family, .plan = o->at[i].plan};
         judge(v, wish, &now);
-        uint32_t k = i;
-        for (; k > 0 && before(&now, &c[k - 1]); k--)
-            c[k] = c[k - 1];
-        c[k] = now;
+        insert(c, i, &now);
+    }
+    for (uint32_t i = 0; i < REFINED && i < o->n && c[i].legal; i++) {
+        twi_candidate now = c[i];
+        refine(v, wish, &now);
+        insert(c, i, &now);
     }
     *out = c;
     return o->n;
@@ -95,7 +150,7 @@ bool twi_search_why_not(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
             rank++;
         twi_sb sb;
         twi_sb_init(&sb, arena);
-        twi_sb_str(&sb, "legal: score ");
+        twi_sb_str(&sb, "score ");
         twi_sb_fixed(&sb, c[0].score, 0);
         twi_sb_printf(&sb, " ns, rank %lu of %lu; the default's is ", (unsigned long)rank,
                       (unsigned long)m);

@@ -18,7 +18,9 @@ static double group_ns(const twi_caps *caps, const twi_features *f) {
     double narrow = 1 - (f->wide < 0 ? 0 : f->wide > 1 ? 1 : f->wide);
     double lanes = f->lanes > 1 ? f->lanes : 1;
     ns += accesses * (1 + narrow * (lanes - 1)) * caps->op_ns[TWI_PRICE_CHEAP];
-    ns += (bytes + f->near_bytes) * caps->near_byte_ns;
+    /* A stripe is written once and read at least once: whole vectors where lanes are explicit. */
+    double width = caps->family == TWI_FAMILY_CPU ? 4 * lanes : 4;
+    ns += (bytes + f->near_bytes + 2 * width * f->stripe) * caps->near_byte_ns;
     ns += f->lane_rounds * caps->lane_round_ns + f->barriers * caps->barrier_ns +
           f->trips * caps->trip_ns;
     return ns;

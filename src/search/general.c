@@ -62,8 +62,8 @@ static void spread(twi_offers *o, bool lanes_first) {
     int64_t lanes = v->caps->lane, subs = v->caps->sub;
     for (unsigned a = 1; a < v->ir->axis.n; a++) {
         const twi_axis_view *x = &v->axis[a];
-        if (!((v->stripes | v->folded) >> a & 1) || ((v->chain | v->canonical) >> a & 1) ||
-            steps_singly(v, a) || x->kind == TWI_AXIS_INDEX)
+        if (!(v->stripes >> a & 1) || ((v->chain | v->canonical) >> a & 1) || steps_singly(v, a) ||
+            x->kind == TWI_AXIS_INDEX)
             continue;
         int64_t n = x->block ? x->block : x->extent;
         twi_cut_numbers c = {.whole = true, .lanes = 1, .subs = 1};

@@ -74,8 +74,8 @@ bool twi_view_canonical(const twi_view *v, unsigned a, unsigned time, int64_t su
     int64_t chunks = twi_cdiv(n, 2048);
     add(m, TWI_LV_LOOP, at_least_1(chunks));
     add(m, time, chunks > 1 ? 8 : at_least_1(twi_cdiv(n, part)));
+    add(m, TWI_LV_SUB, subs); /* partials of subgroups combine last: they weigh most */
     add(m, TWI_LV_SLOT, part / (subs * lanes));
-    add(m, TWI_LV_SUB, subs);
     add(m, TWI_LV_LANE, lanes);
     if (!m->n)
         head(m, TWI_LV_LOOP, 1);
@@ -86,7 +86,7 @@ bool twi_view_canonical(const twi_view *v, unsigned a, unsigned time, int64_t su
 static int64_t canonical_lanes(const twi_view *v, unsigned a) {
     const twi_axis_view *x = &v->axis[a];
     int64_t n = x->block ? x->block : x->extent, lanes = 1;
-    while (lanes < v->caps->lane && lanes < n)
+    while (!(v->chain >> a & 1) && lanes < v->caps->lane && lanes < n)
         lanes *= 2;
     return lanes;
 }

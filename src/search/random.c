@@ -135,10 +135,11 @@ static bool put_outer(draw *d, row *r, int64_t count, bool loops) {
 static bool draw_map(draw *d, unsigned a, twi_map *out) {
     const twi_view *v = d->v;
     const twi_axis_view *x = &v->axis[a];
-    if ((v->canonical >> a & 1)) {
-        int64_t lanes =
-            v->caps->family == TWI_FAMILY_SIMT || d->lane_axis == (int)a ? power(d, d->lanes) : 1;
-        int64_t subs = power(d, d->subs < 8 ? d->subs : 8);
+    if (v->canonical >> a & 1) {
+        bool time = v->chain >> a & 1; /* a chain beside it: no space digits */
+        bool lanes_here = v->caps->family == TWI_FAMILY_SIMT || d->lane_axis == (int)a;
+        int64_t lanes = lanes_here && !time ? power(d, d->lanes) : 1;
+        int64_t subs = time ? 1 : power(d, d->subs < 8 ? d->subs : 8);
         d->lanes /= lanes;
         d->subs /= subs;
         return twi_view_canonical(v, a, chance(d, 2) ? TWI_LV_SLOT : TWI_LV_LOOP, subs, lanes, out);

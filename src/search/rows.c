@@ -29,7 +29,7 @@ static int64_t power_up_to(int64_t n, int64_t most) {
 static void offer_modes(twi_offers *o, unsigned a, const twi_map *m, unsigned row,
                         const twi_map *row_map) {
     const twi_view *v = o->view;
-    for (unsigned mode = TWI_KEEP_NOTHING; mode <= TWI_KEEP_ALL; mode++) {
+    for (unsigned mode = TWI_KEEP_NOTHING; mode <= TWI_KEEP_ALL; mode += TWI_KEEP_ALL) {
         if (mode && !v->crossings)
             break;
         twi_plan *p = twi_view_plan(v);
@@ -63,7 +63,7 @@ static void explicit_rows(twi_offers *o, unsigned a) {
 static void implicit_rows(twi_offers *o, unsigned a) {
     const twi_view *v = o->view;
     int64_t lanes = power_up_to(v->axis[a].extent, v->caps->lane);
-    for (int64_t subs = 1; subs <= v->caps->sub && subs <= 8; subs *= 4)
+    for (int64_t subs = 1; subs <= v->caps->sub && subs <= 8; subs *= 2)
         for (int64_t wide = 4; wide >= 1; wide /= 4) {
             if (subs * wide > 1 && lanes * subs * wide > 2 * v->axis[a].extent)
                 continue;
@@ -116,7 +116,7 @@ void twi_propose_rows(twi_offers *o) {
     if (a < 0)
         return;
     bool chain = v->chain >> a & 1, canonical = v->canonical >> a & 1;
-    if (canonical)
+    if (canonical && !chain)
         canonical_rows(o, (unsigned)a);
     else if (!chain && v->caps->family == TWI_FAMILY_CPU)
         explicit_rows(o, (unsigned)a);

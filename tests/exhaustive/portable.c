@@ -37,26 +37,20 @@ typedef struct {
 } job;
 
 /* Spacing of f32 at y (y finite, not 0). */
-static double
-spacing(double y)
-{
+static double spacing(double y) {
     int e;
     (void)frexp(y, &e);
     return ldexp(1.0, e - 24 < -149 ? -149 : e - 24);
 }
 
-static void
-wrong(job *j, uint32_t u)
-{
+static void wrong(job *j, uint32_t u) {
     if (j->bad == 0) {
         j->bad_at = u;
     }
     j->bad++;
 }
 
-static void
-one(job *j, uint32_t u)
-{
+static void one(job *j, uint32_t u) {
     float x = from(u);
     float got = j->fn->ours(x);
     double want = j->fn->theirs((double)x);
@@ -95,9 +89,7 @@ one(job *j, uint32_t u)
     }
 }
 
-static void *
-work(void *arg)
-{
+static void *work(void *arg) {
     job *j = arg;
     for (uint64_t u = j->first; u < j->end; u++) {
         one(j, (uint32_t)u);
@@ -105,9 +97,7 @@ work(void *arg)
     return NULL;
 }
 
-static int
-check(const row *fn, unsigned threads)
-{
+static int check(const row *fn, unsigned threads) {
     static job jobs[THREADS_MAX];
     pthread_t id[THREADS_MAX];
     job sum = {.fn = fn};
@@ -137,13 +127,15 @@ check(const row *fn, unsigned threads)
             sum.bad += jobs[t].bad;
         }
     }
-    printf("%-4s  worst relative %.3f (bound %.1f) * 2^-24 at %08" PRIx32 ", %.3f ulp (bound %.1f), "
+    printf("%-4s  worst relative %.3f (bound %.1f) * 2^-24 at %08" PRIx32
+           ", %.3f ulp (bound %.1f), "
            "subnormal results %.3f * 2^-149\n",
            fn->name, sum.rel, fn->phi, sum.at, sum.ulp, fn->ulps, sum.sub);
     if (sum.bad != 0) {
         float x = from(sum.bad_at);
-        printf("%-4s  FAILED for %" PRIu64 " inputs, first %08" PRIx32 ": f(%a) = %a, not %a\n", fn->name,
-               sum.bad, sum.bad_at, (double)x, (double)fn->ours(x), fn->theirs((double)x));
+        printf("%-4s  FAILED for %" PRIu64 " inputs, first %08" PRIx32 ": f(%a) = %a, not %a\n",
+               fn->name, sum.bad, sum.bad_at, (double)x, (double)fn->ours(x),
+               fn->theirs((double)x));
         ok = 0;
     }
     if (sum.sub > 1.0) {
@@ -155,21 +147,27 @@ check(const row *fn, unsigned threads)
 }
 
 /* The values that are promised exactly. */
-static int
-exact(void)
-{
+static int exact(void) {
     const struct {
         float (*f)(float);
         uint32_t in, out;
     } list[] = {
-        {twi_portable_exp, 0x00000000u, 0x3f800000u}, {twi_portable_exp, 0x80000000u, 0x3f800000u},
-        {twi_portable_exp, 0xff800000u, 0x00000000u}, {twi_portable_exp, 0x7f800000u, 0x7f800000u},
-        {twi_portable_log, 0x00000000u, 0xff800000u}, {twi_portable_log, 0x80000000u, 0xff800000u},
-        {twi_portable_log, 0x3f800000u, 0x00000000u}, {twi_portable_log, 0x7f800000u, 0x7f800000u},
-        {twi_portable_tanh, 0x00000000u, 0x00000000u}, {twi_portable_tanh, 0x80000000u, 0x80000000u},
-        {twi_portable_tanh, 0x7f800000u, 0x3f800000u}, {twi_portable_tanh, 0xff800000u, 0xbf800000u},
-        {twi_portable_erf, 0x00000000u, 0x00000000u}, {twi_portable_erf, 0x80000000u, 0x80000000u},
-        {twi_portable_erf, 0x7f800000u, 0x3f800000u}, {twi_portable_erf, 0xff800000u, 0xbf800000u},
+        {twi_portable_exp, 0x00000000u, 0x3f800000u},
+        {twi_portable_exp, 0x80000000u, 0x3f800000u},
+        {twi_portable_exp, 0xff800000u, 0x00000000u},
+        {twi_portable_exp, 0x7f800000u, 0x7f800000u},
+        {twi_portable_log, 0x00000000u, 0xff800000u},
+        {twi_portable_log, 0x80000000u, 0xff800000u},
+        {twi_portable_log, 0x3f800000u, 0x00000000u},
+        {twi_portable_log, 0x7f800000u, 0x7f800000u},
+        {twi_portable_tanh, 0x00000000u, 0x00000000u},
+        {twi_portable_tanh, 0x80000000u, 0x80000000u},
+        {twi_portable_tanh, 0x7f800000u, 0x3f800000u},
+        {twi_portable_tanh, 0xff800000u, 0xbf800000u},
+        {twi_portable_erf, 0x00000000u, 0x00000000u},
+        {twi_portable_erf, 0x80000000u, 0x80000000u},
+        {twi_portable_erf, 0x7f800000u, 0x3f800000u},
+        {twi_portable_erf, 0xff800000u, 0xbf800000u},
     };
     int ok = 1;
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
@@ -183,9 +181,7 @@ exact(void)
     return ok;
 }
 
-int
-main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     int threads = argc > 1 ? atoi(argv[1]) : 2;
     int ok = exact();
     if (threads < 1 || threads > THREADS_MAX) {

@@ -56,11 +56,13 @@ bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps) {
     char *text;
     size_t n;
     unsigned level = LEVELS - 1;
+    const twi_mark mark = twi_arena_mark(&ctx->arena);
     if (twi_read_file(&ctx->arena, "/proc/cpuinfo", &text, &n) != 0)
         text = twi_strdup(&ctx->arena, "");
     for (unsigned i = LEVELS; i-- > 0;)
         if (has_level(text, i) && (!isa || strcmp(isa, levels[i].isa) == 0))
             level = i;
+    twi_arena_reset(&ctx->arena, mark);
     if (isa && strcmp(isa, levels[level].isa) != 0) {
         twi_error(&ctx->diags, TWI_E_BAD_ISA, (twi_loc){0, 0}, NULL,
                   "this machine has no instruction set '%s'", isa);

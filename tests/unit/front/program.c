@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The interface of programs: declarations, bindings, checks of all choices, and running out of memory at
- * every single allocation.
- * links: front
+ * The interface of programs: declarations, bindings, checks of all choices, and running out of
+ * memory at every single allocation. links: front
  */
 #include "front/ast.h"
 
@@ -14,7 +13,8 @@
 
 static const char text[] =
     "fn gelu(x) = 0.5 * x * (1.0 + erf(x))\n"
-    "kernel first[T in {f32, bf16}, CAUSAL in {false, true}, S = 4, E in {none, gelu}](X: T[R, W], dyn Q, out Y: T[R, 2 * W], eps: f32 = 1e-5, n: i64, Z: i8[S]) {\n"
+    "kernel first[T in {f32, bf16}, CAUSAL in {false, true}, S = 4, E in {none, gelu}](X: T[R, W], "
+    "dyn Q, out Y: T[R, 2 * W], eps: f32 = 1e-5, n: i64, Z: i8[S]) {\n"
     "    param BI in {32, 64}\n"
     "    parallel r: R { axis w: W\n"
     "        x = X[r, w]\n"
@@ -43,9 +43,10 @@ static void test_declarations(void **state) {
         tw_decl_kind kind;
         const char *name;
         size_t choices;
-    } want[] = {{TW_DECL_TYPE, "T", 2},  {TW_DECL_CONST, "CAUSAL", 2}, {TW_DECL_CONST, "S", 1},    {TW_DECL_CONST, "E", 2},
-                {TW_DECL_DIM, "Q", 0},   {TW_DECL_DIM, "R", 0},        {TW_DECL_DIM, "W", 0},      {TW_DECL_ARRAY, "X", 0},
-                {TW_DECL_ARRAY, "Y", 0}, {TW_DECL_SCALAR, "eps", 0},   {TW_DECL_SCALAR, "n", 0},   {TW_DECL_ARRAY, "Z", 0},
+    } want[] = {{TW_DECL_TYPE, "T", 2},     {TW_DECL_CONST, "CAUSAL", 2}, {TW_DECL_CONST, "S", 1},
+                {TW_DECL_CONST, "E", 2},    {TW_DECL_DIM, "Q", 0},        {TW_DECL_DIM, "R", 0},
+                {TW_DECL_DIM, "W", 0},      {TW_DECL_ARRAY, "X", 0},      {TW_DECL_ARRAY, "Y", 0},
+                {TW_DECL_SCALAR, "eps", 0}, {TW_DECL_SCALAR, "n", 0},     {TW_DECL_ARRAY, "Z", 0},
                 {TW_DECL_PARAM, "BI", 2}};
     assert_int_equal(tw_program_decls(p, 0), sizeof want / sizeof *want);
     for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
@@ -98,8 +99,14 @@ static void test_wrong_bindings(void **state) {
         const char *says;
     } bad[] = {
         {{{"T", "f32"}, {"CAUSAL", "true"}}, 2, TWI_E_UNBOUND, "E=none, for example"},
-        {{{"T", "bf61"}, {"CAUSAL", "true"}, {"E", "none"}}, 3, TWI_E_BAD_BINDING, "did you mean 'bf16'?"},
-        {{{"T", "f64"}, {"CAUSAL", "true"}, {"E", "none"}}, 3, TWI_E_BAD_BINDING, "one of f32, bf16"},
+        {{{"T", "bf61"}, {"CAUSAL", "true"}, {"E", "none"}},
+         3,
+         TWI_E_BAD_BINDING,
+         "did you mean 'bf16'?"},
+        {{{"T", "f64"}, {"CAUSAL", "true"}, {"E", "none"}},
+         3,
+         TWI_E_BAD_BINDING,
+         "one of f32, bf16"},
         {{{"CAUSL", "true"}}, 1, TWI_E_NO_SUCH_DECL, "did you mean 'CAUSAL'?"},
         {{{"S", "x"}}, 1, TWI_E_BAD_BINDING, "an integer"},
         {{{"BI", "48"}}, 1, TWI_E_BAD_BINDING, "one of 32, 64"},
@@ -110,7 +117,8 @@ static void test_wrong_bindings(void **state) {
         bool found = false;
         for (size_t j = 0; j < tw_diag_count(ctx); j++) {
             tw_diag d = tw_diag_get(ctx, j);
-            found = found || (d.code == bad[k].code && (strstr(d.text, bad[k].says) || (d.help && strstr(d.help, bad[k].says))));
+            found = found || (d.code == bad[k].code && (strstr(d.text, bad[k].says) ||
+                                                        (d.help && strstr(d.help, bad[k].says))));
         }
         if (!found)
             fail_msg("case %zu: %s", k, tw_diag_text(ctx, false));
@@ -131,19 +139,29 @@ static void test_check_takes_all_choices(void **state) {
     (void)state;
     int code;
     assert_true(checks(text, &code));
-    /* wrong for the second type, the last of 100 combinations, the second param, and the branch not taken */
-    assert_false(checks("kernel k[T in {f32, i32}](X: T[N], out Y: T[N]) { parallel n: N { Y[n] = exp(X[n]) } }", &code));
+    /* wrong for the second type, the last of 100 combinations, the second param, and the branch not
+     * taken */
+    assert_false(checks(
+        "kernel k[T in {f32, i32}](X: T[N], out Y: T[N]) { parallel n: N { Y[n] = exp(X[n]) } }",
+        &code));
     assert_int_equal(code, TWI_E_NEEDS_FLOAT);
-    assert_false(checks("kernel k[A in {0,1,2,3,4,5,6,7,8,9}, B in {0,1,2,3,4,5,6,7,8,9}](X: f32[N], out Y: i32[N]) {\n"
-                        "parallel n: N { Y[n] = i32(X[n]) + 2000000000 * (B // 9 + 1) } }", &code));
+    assert_false(checks("kernel k[A in {0,1,2,3,4,5,6,7,8,9}, B in {0,1,2,3,4,5,6,7,8,9}](X: "
+                        "f32[N], out Y: i32[N]) {\n"
+                        "parallel n: N { Y[n] = i32(X[n]) + 2000000000 * (B // 9 + 1) } }",
+                        &code));
     assert_int_equal(code, TWI_E_BAD_CONSTANT);
     assert_false(checks("kernel k(X: f32[N], out Y: f32[N]) { param P in {4, 0}\n"
-                        "parallel n: N tile P { Y[n] = X[n] } }", &code));
+                        "parallel n: N tile P { Y[n] = X[n] } }",
+                        &code));
     assert_int_equal(code, TWI_E_BAD_TILE);
-    assert_false(checks("kernel k(X: f32[N], out Y: f32[N]) { parallel n: N { x = X[n]\n if false { x = nope }\n Y[n] = x } }", &code));
+    assert_false(checks("kernel k(X: f32[N], out Y: f32[N]) { parallel n: N { x = X[n]\n if false "
+                        "{ x = nope }\n Y[n] = x } }",
+                        &code));
     assert_int_equal(code, TWI_E_UNKNOWN_NAME);
-    /* a choice that `requires` rules out is no error of the program, but one of a build that asks for it */
-    static const char ruled[] = "kernel k[S in {1, 0}](X: f32[N], out Y: f32[N]) { requires S > 0\n parallel n: N tile S { Y[n] = X[n] } }";
+    /* a choice that `requires` rules out is no error of the program, but one of a build that asks
+     * for it */
+    static const char ruled[] = "kernel k[S in {1, 0}](X: f32[N], out Y: f32[N]) { requires S > "
+                                "0\n parallel n: N tile S { Y[n] = X[n] } }";
     assert_true(checks(ruled, &code));
     tw_context *ctx = tw_context_create(NULL);
     tw_program *p = tw_program_parse(ctx, "ruled.tile", ruled, strlen(ruled));
@@ -204,9 +222,9 @@ static void test_every_allocation_fails_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_declarations),           cmocka_unit_test(test_bindings),
-        cmocka_unit_test(test_wrong_bindings),         cmocka_unit_test(test_check_takes_all_choices),
-        cmocka_unit_test(test_functions_alone),        cmocka_unit_test(test_every_allocation_fails_once),
+        cmocka_unit_test(test_declarations),    cmocka_unit_test(test_bindings),
+        cmocka_unit_test(test_wrong_bindings),  cmocka_unit_test(test_check_takes_all_choices),
+        cmocka_unit_test(test_functions_alone), cmocka_unit_test(test_every_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Texts that try to break the front end: deep, long, cut, binary. Each ends in a diagnostic or in success,
- * within bounded time, and several errors are reported in one run.
- * links: front
+ * Texts that try to break the front end: deep, long, cut, binary. Each ends in a diagnostic or in
+ * success, within bounded time, and several errors are reported in one run. links: front
  */
 #include "front/ast.h"
 
@@ -36,8 +35,10 @@ static outcome run(const char *text, size_t n) {
 #define SHUT "\nY[n] = a } }\n"
 
 /* before, part n times, middle, after n times, end */
-static outcome run_many(const char *before, const char *part, size_t n, const char *middle, const char *after, const char *end) {
-    size_t size = strlen(before) + n * (strlen(part) + strlen(after)) + strlen(middle) + strlen(end);
+static outcome run_many(const char *before, const char *part, size_t n, const char *middle,
+                        const char *after, const char *end) {
+    size_t size =
+        strlen(before) + n * (strlen(part) + strlen(after)) + strlen(middle) + strlen(end);
     char *text = malloc(size + 1), *at = text;
     assert_non_null(text);
     at += strlen(strcpy(at, before));
@@ -57,16 +58,24 @@ static void test_depth(void **state) {
     static const struct {
         const char *before, *part, *middle, *after, *end;
     } deep[] = {
-        {OPEN "b = ", "(", "a", ")", SHUT},      {OPEN "b = ", "(", "", "", ""},
-        {OPEN "b = ", "-", "a", "", SHUT},       {OPEN "b = ", "not ", "true", "", SHUT},
-        {OPEN "b = ", "~", "a", "", SHUT},       {OPEN "b = a", " + a", "", "", SHUT},
-        {OPEN "b = X", "[n]", "", "", SHUT},     {OPEN "b = ", "X[", "n", "]", SHUT},
-        {OPEN "b = ", "abs(", "a", ")", SHUT},   {OPEN, "if true { ", "", "} ", SHUT},
-        {OPEN "if true { } ", "else if true { } ", "", "", SHUT}, {OPEN "b = ", "(a, ", "a", ")", SHUT},
-        {"fn f(x) = ", "f[w](", "x", ")", "\n"}, {OPEN "b = a ", "if a ", "", "", SHUT},
+        {OPEN "b = ", "(", "a", ")", SHUT},
+        {OPEN "b = ", "(", "", "", ""},
+        {OPEN "b = ", "-", "a", "", SHUT},
+        {OPEN "b = ", "not ", "true", "", SHUT},
+        {OPEN "b = ", "~", "a", "", SHUT},
+        {OPEN "b = a", " + a", "", "", SHUT},
+        {OPEN "b = X", "[n]", "", "", SHUT},
+        {OPEN "b = ", "X[", "n", "]", SHUT},
+        {OPEN "b = ", "abs(", "a", ")", SHUT},
+        {OPEN, "if true { ", "", "} ", SHUT},
+        {OPEN "if true { } ", "else if true { } ", "", "", SHUT},
+        {OPEN "b = ", "(a, ", "a", ")", SHUT},
+        {"fn f(x) = ", "f[w](", "x", ")", "\n"},
+        {OPEN "b = a ", "if a ", "", "", SHUT},
     };
     for (size_t k = 0; k < sizeof deep / sizeof *deep; k++) {
-        outcome o = run_many(deep[k].before, deep[k].part, 100000, deep[k].middle, deep[k].after, deep[k].end);
+        outcome o = run_many(deep[k].before, deep[k].part, 100000, deep[k].middle, deep[k].after,
+                             deep[k].end);
         assert_false(o.good);
         assert_true(o.count <= 2);
         if (k + 1 < sizeof deep / sizeof *deep)
@@ -113,7 +122,8 @@ static void test_long_names(void **state) {
 
 static void test_binary(void **state) {
     (void)state;
-    static const char nul[] = "kernel k(X: f32[N], out\0 Y: f32[N]) { parallel n: N { Y[n] = X[n] } }";
+    static const char nul[] =
+        "kernel k(X: f32[N], out\0 Y: f32[N]) { parallel n: N { Y[n] = X[n] } }";
     char junk[4096];
     assert_int_equal(run(nul, sizeof nul - 1).code, TWI_E_BAD_BYTE);
     memset(junk, 0, sizeof junk);
@@ -129,7 +139,8 @@ static void test_every_prefix(void **state) {
     (void)state;
     static const char text[] =
         "fn mean[w](x) = sum[w](x) / extent(w)\n"
-        "kernel k[T in {f32, bf16}, C = true](X: T[R, W], out Y: T[R, W] = 0.0, eps: f32 = 1e-5) { # comment\n"
+        "kernel k[T in {f32, bf16}, C = true](X: T[R, W], out Y: T[R, W] = 0.0, eps: f32 = 1e-5) { "
+        "# comment\n"
         "  requires R <= W, W % 2 == 0; param P in {1, 2}; numerics { order = left }\n"
         "  parallel r: R, q: 1 {\n    axis w: 0 .. W\n    m = mean[w](X[r, w]); a = zeros(f32)[w]\n"
         "    serial t: 0 .. 4 tile P { a += (X[r, w - 1] else -0.5) * m }\n"
@@ -144,17 +155,18 @@ static void test_every_prefix(void **state) {
 
 static void test_several_errors(void **state) {
     (void)state;
-    static const char text[] = "kernel k(X: f32[N], out Y: f32[N]) {\n"
-                               "    parallel n: N {\n"
-                               "        a = )\n"
-                               "        b = X[n\n"
-                               "        c = 1 +\n"
-                               "        s + s\n"
-                               "        Y[n] = X[n]\n"
-                               "    }\n"
-                               "}\n"
-                               "kernel l(X f32) { }\n"
-                               "kernel m(X: f32[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] ] } }\n";
+    static const char text[] =
+        "kernel k(X: f32[N], out Y: f32[N]) {\n"
+        "    parallel n: N {\n"
+        "        a = )\n"
+        "        b = X[n\n"
+        "        c = 1 +\n"
+        "        s + s\n"
+        "        Y[n] = X[n]\n"
+        "    }\n"
+        "}\n"
+        "kernel l(X f32) { }\n"
+        "kernel m(X: f32[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] ] } }\n";
     static const uint32_t lines[] = {3, 5, 6, 10, 11};
     tw_context *ctx = tw_context_create(NULL);
     assert_null(tw_program_parse(ctx, "several.tile", text, strlen(text)));
@@ -174,7 +186,8 @@ static void test_errors_of_meaning_together(void **state) {
     tw_program *p = tw_program_parse(ctx, "meaning.tile", text, strlen(text));
     assert_non_null(p);
     assert_false(tw_program_check(p));
-    static const int codes[] = {TWI_E_UNKNOWN_NAME, TWI_E_NEEDS_BOOL, TWI_E_BAD_RANK, TWI_E_NEEDS_TYPE};
+    static const int codes[] = {TWI_E_UNKNOWN_NAME, TWI_E_NEEDS_BOOL, TWI_E_BAD_RANK,
+                                TWI_E_NEEDS_TYPE};
     assert_int_equal(tw_diag_count(ctx), 4);
     for (size_t k = 0; k < 4; k++) {
         assert_int_equal(tw_diag_get(ctx, k).code, codes[k]);
@@ -194,14 +207,10 @@ static void test_too_long(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_moderate_depth_is_fine),
-        cmocka_unit_test(test_functions_nest),
-        cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_binary),
-        cmocka_unit_test(test_every_prefix),
-        cmocka_unit_test(test_several_errors),
-        cmocka_unit_test(test_errors_of_meaning_together),
+        cmocka_unit_test(test_depth),          cmocka_unit_test(test_moderate_depth_is_fine),
+        cmocka_unit_test(test_functions_nest), cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_binary),         cmocka_unit_test(test_every_prefix),
+        cmocka_unit_test(test_several_errors), cmocka_unit_test(test_errors_of_meaning_together),
         cmocka_unit_test(test_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Every rule that the front end checks is broken once, and says so with its own code at the right place.
- * The table is complete: a row of diag.def without a case here fails.
- * links: front
+ * Every rule that the front end checks is broken once, and says so with its own code at the right
+ * place. The table is complete: a row of diag.def without a case here fails. links: front
  */
 #include "front/ast.h"
 
@@ -18,7 +17,9 @@ typedef struct rule {
     const char *says; /* part of the message or of the help */
 } rule;
 
-#define HEAD "kernel k(X: f32[N, W], I: i32[N], out Y: f32[N, W], s: f32 = 1.0) { parallel n: N { axis w: W\n"
+#define HEAD                                                                                       \
+    "kernel k(X: f32[N, W], I: i32[N], out Y: f32[N, W], s: f32 = 1.0) { parallel n: N { axis w: " \
+    "W\n"
 #define TAIL "\n Y[n, w] = X[n, w] } }\n"
 #define BODY(text) HEAD text TAIL
 #define KERNEL(text) text "\nkernel k(X: f32[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n"
@@ -45,16 +46,23 @@ static const rule rules[] = {
     {TWI_E_BAD_ELSE, BODY("a = X[n, w] else @s"), "`else (..)`"},
     {TWI_E_NOT_AT_HEAD, BODY("@requires N == W"), "'requires' stands at the head"},
     {TWI_E_NOT_AT_HEAD, BODY("@param B in {1}"), "'param' stands at the head"},
-    {TWI_E_BRACE_LINE, "kernel k(X: f32[N], out Y: f32[N])\n@{ parallel n: N { Y[n] = X[n] } }\n", "line of its head"},
+    {TWI_E_BRACE_LINE, "kernel k(X: f32[N], out Y: f32[N])\n@{ parallel n: N { Y[n] = X[n] } }\n",
+     "line of its head"},
     /* names */
     {TWI_E_UNKNOWN_NAME, BODY("abcd = s\n a = @abce"), "did you mean 'abcd'?"},
     {TWI_E_UNKNOWN_FN, BODY("a = @wherre(s > 0.0, s, s)"), "did you mean 'where'?"},
-    {TWI_E_UNKNOWN_TYPE, "kernel k(X: @f31[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n", "did you mean 'f32'?"},
-    {TWI_E_UNKNOWN_TYPE, "kernel k[T in {f32, @bf61}](X: T[N], out Y: T[N]) { parallel n: N { Y[n] = X[n] } }\n", "did you mean 'bf16'?"},
+    {TWI_E_UNKNOWN_TYPE, "kernel k(X: @f31[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n",
+     "did you mean 'f32'?"},
+    {TWI_E_UNKNOWN_TYPE,
+     "kernel k[T in {f32, @bf61}](X: T[N], out Y: T[N]) { parallel n: N { Y[n] = X[n] } }\n",
+     "did you mean 'bf16'?"},
     {TWI_E_UNKNOWN_TYPE, BODY("a = zeros(@s)"), "an element type is wanted"},
-    {TWI_E_TWICE, "kernel k(X: f32[N], @X: f32[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n", "declared twice"},
+    {TWI_E_TWICE,
+     "kernel k(X: f32[N], @X: f32[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n",
+     "declared twice"},
     {TWI_E_TWICE, KERNEL("fn f(x) = x\nfn @f(x) = x"), "'f' is declared twice"},
-    {TWI_E_TWICE, KERNEL("kernel k(out Y: f32[N]) { parallel n: N { Y[n] = 1.0 } }"), "stands twice"},
+    {TWI_E_TWICE, KERNEL("kernel k(out Y: f32[N]) { parallel n: N { Y[n] = 1.0 } }"),
+     "stands twice"},
     {TWI_E_TWICE, KERNEL("fn f(x, @x) = x"), NULL},
     {TWI_E_RESERVED, BODY("@exp = s"), "built-in name"},
     {TWI_E_RESERVED, BODY("a = s\n @tile = s"), NULL},
@@ -65,27 +73,53 @@ static const rule rules[] = {
     {TWI_E_SHADOWS, BODY("a = s\n axis @a: W"), "is a name already"},
     {TWI_E_SHADOWS, "fn f(x) = x\n" BODY("@f = s"), "is a function of this file"},
     {TWI_E_ENDED, BODY("serial t: 4 { a = s + 1.0 }\n b = @a"), "exists in another block"},
-    {TWI_E_ENDED, "kernel k(out Y: f32[N], out Z: f32[N]) { parallel n: N { a = 1.0\n Y[n] = a }\n parallel n: N { Z[n] = @a } }\n", NULL},
+    {TWI_E_ENDED,
+     "kernel k(out Y: f32[N], out Z: f32[N]) { parallel n: N { a = 1.0\n Y[n] = a }\n parallel n: "
+     "N { Z[n] = @a } }\n",
+     NULL},
     {TWI_E_UNKNOWN_WORD, BODY("a = sum[w](X[n, w], order = @canonic)"), NULL},
     {TWI_E_UNKNOWN_WORD, BODY("a = sum[w](X[n, w], @ordre = free)"), "`order = canonical`"},
-    {TWI_E_UNKNOWN_WORD, "kernel k[E in {none, relu}](X: f32[N], out Y: f32[N]) { parallel n: N { x = X[n]\n if E == @rleu { x = x + 1.0 }\n Y[n] = x } }\n", "did you mean 'relu'?"},
-    {TWI_E_UNKNOWN_WORD, "kernel k(X: f32[N], out Y: f32[N]) { numerics { @fast = free }\n parallel n: N { Y[n] = X[n] } }\n", "order, math, precision"},
+    {TWI_E_UNKNOWN_WORD,
+     "kernel k[E in {none, relu}](X: f32[N], out Y: f32[N]) { parallel n: N { x = X[n]\n if E == "
+     "@rleu { x = x + 1.0 }\n Y[n] = x } }\n",
+     "did you mean 'relu'?"},
+    {TWI_E_UNKNOWN_WORD,
+     "kernel k(X: f32[N], out Y: f32[N]) { numerics { @fast = free }\n parallel n: N { Y[n] = X[n] "
+     "} }\n",
+     "order, math, precision"},
     /* declarations */
     {TWI_E_NO_KERNEL, "@# nothing\n", "no kernel"},
-    {TWI_E_BAD_SET, "kernel k[@T in {}](X: f32[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n", "0 members"},
-    {TWI_E_BAD_SET, "kernel k[T in {1, @true}](X: f32[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n", "one kind a set"},
-    {TWI_E_BAD_SET, "kernel k[T in {1, 2, @1}](X: f32[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n", "stands twice"},
-    {TWI_E_BAD_SET, "kernel k[T in {@1.5}](X: f32[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n", NULL},
-    {TWI_E_BAD_SET, "kernel k(X: f32[N], out Y: f32[N]) { param P in {@true}\n parallel n: N { Y[n] = X[n] } }\n", "params are integers"},
-    {TWI_E_BAD_DIM, "kernel k(X: f32[N], out Y: f32[N], Z: f32[@1.5]) { parallel n: N { Y[n] = X[n] } }\n", "no dim"},
+    {TWI_E_BAD_SET,
+     "kernel k[@T in {}](X: f32[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n",
+     "0 members"},
+    {TWI_E_BAD_SET,
+     "kernel k[T in {1, @true}](X: f32[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n",
+     "one kind a set"},
+    {TWI_E_BAD_SET,
+     "kernel k[T in {1, 2, @1}](X: f32[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n",
+     "stands twice"},
+    {TWI_E_BAD_SET,
+     "kernel k[T in {@1.5}](X: f32[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n", NULL},
+    {TWI_E_BAD_SET,
+     "kernel k(X: f32[N], out Y: f32[N]) { param P in {@true}\n parallel n: N { Y[n] = X[n] } }\n",
+     "params are integers"},
+    {TWI_E_BAD_DIM,
+     "kernel k(X: f32[N], out Y: f32[N], Z: f32[@1.5]) { parallel n: N { Y[n] = X[n] } }\n",
+     "no dim"},
     {TWI_E_BAD_RANK, BODY("a = @X[n]"), "'X' has 2 dims, here are 1 subscripts"},
     {TWI_E_BAD_RANK, "kernel k(X: f32[N], out @Y: f32) { }\n", "`f32[]`"},
-    {TWI_E_BAD_DEFAULT, "kernel k(X: f32[N], s: f32, out Y: f32[N] = @s) { parallel n: N { Y[n] = X[n] } }\n", "is no constant"},
-    {TWI_E_BAD_REQUIRES, "kernel k(X: f32[N], out Y: f32[N]) { requires N @+ 1\n parallel n: N { Y[n] = X[n] } }\n", "relations of dims"},
-    {TWI_E_BAD_FILL, "kernel k(@X: f32[N] = 0, out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n", "`out Y: f32[N] = 0.0`"},
+    {TWI_E_BAD_DEFAULT,
+     "kernel k(X: f32[N], s: f32, out Y: f32[N] = @s) { parallel n: N { Y[n] = X[n] } }\n",
+     "is no constant"},
+    {TWI_E_BAD_REQUIRES,
+     "kernel k(X: f32[N], out Y: f32[N]) { requires N @+ 1\n parallel n: N { Y[n] = X[n] } }\n",
+     "relations of dims"},
+    {TWI_E_BAD_FILL, "kernel k(@X: f32[N] = 0, out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n",
+     "`out Y: f32[N] = 0.0`"},
     /* functions */
     {TWI_E_RECURSION, KERNEL("fn f(x) = g(x)\nfn g(x) = @f(x)"), "'f' calls itself"},
-    {TWI_E_BAD_ARITY, "fn f(x, y) = x + y\n" BODY("a = @f(s)"), "'f' takes 2 argument(s), here are 1"},
+    {TWI_E_BAD_ARITY, "fn f(x, y) = x + y\n" BODY("a = @f(s)"),
+     "'f' takes 2 argument(s), here are 1"},
     {TWI_E_BAD_ARITY, "fn f[v](x) = sum[v](x)\n" BODY("a = @f(X[n, w])"), "axes in brackets"},
     {TWI_E_BAD_ARITY, BODY("a = @exp(s, s)"), "'exp' takes 1"},
     {TWI_E_BAD_ARITY, BODY("a = @sum(X[n, w])"), "names the axes"},
@@ -94,13 +128,17 @@ static const rule rules[] = {
     {TWI_E_NOT_AXIS, BODY("a = sum[@s](X[n, w])"), "is not an axis"},
     {TWI_E_NO_RETURN, KERNEL("fn @f(x) { y = x }"), "returns nothing"},
     {TWI_E_NO_RETURN, "fn f(x) { y = x }\n" BODY("a = @f(s)"), "end it with `return ..`"},
-    {TWI_E_IN_FUNCTION, "fn f(x) { @Y[n] = x; return x }\n" BODY("a = f(s)"), "functions store nothing"},
+    {TWI_E_IN_FUNCTION, "fn f(x) { @Y[n] = x; return x }\n" BODY("a = f(s)"),
+     "functions store nothing"},
     {TWI_E_IN_FUNCTION, "fn f(x) { @axis v: 4; return x }\n" BODY("a = f(s)"), "make no axes"},
     {TWI_E_BAD_RETURN, BODY("@return s"), "kernels store"},
     {TWI_E_BAD_RETURN, "fn f(x) { return x; @y = x }\n" BODY("a = f(s)"), "nothing is reached"},
-    {TWI_E_BAD_RETURN, "fn f(x) { serial t: 4 { @return x }\n return x }\n" BODY("a = f(s)"), "outside loops"},
-    {TWI_E_TUPLE, "fn f(x) { return x, x }\n" BODY("a = f(s) @+ 1.0"), "2 values where one is wanted"},
-    {TWI_E_TOO_MUCH, BODY("a = s\n repeat p: 4000 { repeat q: 4000 { a = a + 1.0 } }"), "unfolds to more than"},
+    {TWI_E_BAD_RETURN, "fn f(x) { serial t: 4 { @return x }\n return x }\n" BODY("a = f(s)"),
+     "outside loops"},
+    {TWI_E_TUPLE, "fn f(x) { return x, x }\n" BODY("a = f(s) @+ 1.0"),
+     "2 values where one is wanted"},
+    {TWI_E_TOO_MUCH, BODY("a = s\n repeat p: 4000 { repeat q: 4000 { a = a + 1.0 } }"),
+     "unfolds to more than"},
     /* values */
     {TWI_E_AXIS_VALUE, BODY("a = @w + 1"), "write index(w)"},
     {TWI_E_NOT_VALUE, BODY("a = @X + 1.0"), "write X[..]"},
@@ -118,12 +156,16 @@ static const rule rules[] = {
     {TWI_E_NEEDS_BOOL, BODY("a = s @and s"), "wants bool, not f32"},
     {TWI_E_NEEDS_BOOL, BODY("a = where(@s, s, s)"), "'where' wants bool"},
     {TWI_E_NEEDS_BOOL, BODY("a = any[w](@X[n, w])"), "any[w](x > 0)"},
-    {TWI_E_NEEDS_BOOL, "kernel k(X: f32[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] when @X[n] } }\n", "'when' wants bool"},
+    {TWI_E_NEEDS_BOOL,
+     "kernel k(X: f32[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] when @X[n] } }\n",
+     "'when' wants bool"},
     {TWI_E_NEEDS_NUMBER, BODY("a = (s > 0.0) @+ (s < 1.0)"), "not bool"},
     {TWI_E_NEEDS_NUMBER, BODY("a = sum[w](X[n, w] @> 0.0)"), "sum[w](i32(c))"},
     {TWI_E_BAD_CONSTANT, BODY("a = I[n] @+ 1.5"), "i32 does not hold"},
     {TWI_E_BAD_CONSTANT, BODY("a = I[n] @+ 3000000000"), "i32 does not hold 3000000000"},
-    {TWI_E_PARAM_VALUE, "kernel k(X: f32[N], out Y: f32[N]) { param P in {2}\n parallel n: N { Y[n] = X[n] @* P } }\n", "never a value"},
+    {TWI_E_PARAM_VALUE,
+     "kernel k(X: f32[N], out Y: f32[N]) { param P in {2}\n parallel n: N { Y[n] = X[n] @* P } }\n",
+     "never a value"},
     {TWI_E_BAD_CONDITION, BODY("if s @> 0.0 { a = s }"), "where(c, x, y)"},
     {TWI_E_CONST_OP, BODY("a = 1.5 @% 2"), "'%' does not work"},
     {TWI_E_BAD_SUBSCRIPT, BODY("a = X[n, @s]"), "f32 is no subscript"},
@@ -139,9 +181,12 @@ static const rule rules[] = {
     {TWI_E_BAD_TILE, BODY("axis v: W tile @8"), "'axis' has no blocks"},
     {TWI_E_NESTED, BODY("@parallel m: N { a = s }"), "does not nest"},
     {TWI_E_CARRY_TYPE, BODY("a = zeros(f32)\n @serial t: 4 { a = i32(a) }"), "carried as f32"},
-    {TWI_E_CARRY_AXES, BODY("a = zeros(f32)\n @serial t: 4 { a = a + X[n, w] }"), "`a = zeros(f32)[w]`"},
-    {TWI_E_CARRY_START, BODY("a = 0.0\n @serial t: 4 { a = a + s }"), "starts as an untyped constant"},
-    {TWI_E_STORE_TYPE, "kernel k(X: f32[N], out Y: i32[N]) { parallel n: N { Y[n] = @X[n] } }\n", "cast it: i32(..)"},
+    {TWI_E_CARRY_AXES, BODY("a = zeros(f32)\n @serial t: 4 { a = a + X[n, w] }"),
+     "`a = zeros(f32)[w]`"},
+    {TWI_E_CARRY_START, BODY("a = 0.0\n @serial t: 4 { a = a + s }"),
+     "starts as an untyped constant"},
+    {TWI_E_STORE_TYPE, "kernel k(X: f32[N], out Y: i32[N]) { parallel n: N { Y[n] = @X[n] } }\n",
+     "cast it: i32(..)"},
     {TWI_E_STORE_INPUT, BODY("@X[n, w] = s"), "declare it `out` or `inout`"},
     /* not built yet */
     {TWI_E_NOT_BUILT, BODY("a = @cumsum[w](X[n, w])"), "'cumsum' is not built yet"},
@@ -154,19 +199,28 @@ static const rule rules[] = {
     {TWI_E_NOT_BUILT, BODY("x = X[n, w]\n a = x[@w: w + 1]"), "t[a: e]"},
     {TWI_E_NOT_BUILT, BODY("axis v: @I[n]"), "a bound that is a value"},
     {TWI_E_NOT_BUILT, BODY("a = @u64(I[n])"), "element type 'u64'"},
-    {TWI_E_NOT_BUILT, "kernel k(X: @f8e4m3[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n", "'f8e4m3'"},
+    {TWI_E_NOT_BUILT, "kernel k(X: @f8e4m3[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n",
+     "'f8e4m3'"},
     {TWI_E_NOT_BUILT, BODY("a = sum[w](X[n, w], order = @tree)"), "order = tree"},
     {TWI_E_NOT_BUILT, BODY("a = @exp(f64(s))"), "'exp' of f64"},
-    {TWI_E_NOT_BUILT, "kernel k(X: f32[N], out Y: f32[N]) { numerics { math = @native }\n parallel n: N { Y[n] = X[n] } }\n", "math = 'native' is not built"},
-    {TWI_E_NOT_BUILT, "kernel k(X: f32[N], out Y: f32[N]) { numerics { precision = @tf32 }\n parallel n: N { Y[n] = X[n] } }\n", "tf32"},
+    {TWI_E_NOT_BUILT,
+     "kernel k(X: f32[N], out Y: f32[N]) { numerics { math = @native }\n parallel n: N { Y[n] = "
+     "X[n] } }\n",
+     "math = 'native' is not built"},
+    {TWI_E_NOT_BUILT,
+     "kernel k(X: f32[N], out Y: f32[N]) { numerics { precision = @tf32 }\n parallel n: N { Y[n] = "
+     "X[n] } }\n",
+     "tf32"},
     {TWI_E_NOT_BUILT, BODY("if N @> 4 { a = s }"), "depends on dims"},
-    {TWI_E_FOUND_WITH, "kernel @k[T in {f32, i32}](X: T[N], out Y: T[N]) { parallel n: N { Y[n] = exp(X[n]) } }\n", "T=i32"},
+    {TWI_E_FOUND_WITH,
+     "kernel @k[T in {f32, i32}](X: T[N], out Y: T[N]) { parallel n: N { Y[n] = exp(X[n]) } }\n",
+     "T=i32"},
 };
 
 /* Codes that texts of a line do not bring about: other tests do (named there). */
 static const int elsewhere[] = {
-    TWI_E_LONG_NAME, TWI_E_TOO_DEEP, TWI_E_TOO_LONG,     /* robust.c */
-    TWI_E_UNBOUND, TWI_E_BAD_BINDING, TWI_E_NO_SUCH_DECL, /* program.c */
+    TWI_E_LONG_NAME, TWI_E_TOO_DEEP,    TWI_E_TOO_LONG,     /* robust.c */
+    TWI_E_UNBOUND,   TWI_E_BAD_BINDING, TWI_E_NO_SUCH_DECL, /* program.c */
 };
 
 static void strip(const char *text, char *out, size_t *at, bool *marked) {
@@ -195,8 +249,8 @@ static bool breaks(const rule *r) {
         found = found || (d->code == r->code && said && (!marked || d->loc.at == at));
     }
     if (good || !found)
-        print_error("E%04d expected%s for:\n%s\ngot %s\n%s\n", r->code, marked ? " at '@'" : "", r->text,
-                    good ? "success" : "", tw_diag_text(ctx, false));
+        print_error("E%04d expected%s for:\n%s\ngot %s\n%s\n", r->code, marked ? " at '@'" : "",
+                    r->text, good ? "success" : "", tw_diag_text(ctx, false));
     tw_context_destroy(ctx);
     return !good && found;
 }

@@ -1,39 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Determined operations against arithmetic of the test's own: wider integers, long double, and rules
- * written out by hand.
+ * Determined operations against arithmetic of the test's own: wider integers, long double, and
+ * rules written out by hand.
  */
 #include "../base/test.h"
 
+#include "base/hash.h"
 #include "oracle/det.h"
 #include "oracle/portable.h"
-#include "base/hash.h"
 #include <math.h>
 #include <stdio.h>
 
-static uint64_t
-op2(unsigned op, tw_elem elem, tw_elem to, uint64_t a, uint64_t b)
-{
+static uint64_t op2(unsigned op, tw_elem elem, tw_elem to, uint64_t a, uint64_t b) {
     twi_det d = twi_det_of(op, elem, to);
     uint64_t x[3] = {a, b, 0};
     assert_non_null(d.fn);
     return twi_det_do(&d, x);
 }
 
-static uint32_t
-f32(float x)
-{
-    return (uint32_t)twi_bits_f32(x);
-}
+static uint32_t f32(float x) { return (uint32_t)twi_bits_f32(x); }
 
-static uint64_t
-fop(unsigned op, float a, float b)
-{
+static uint64_t fop(unsigned op, float a, float b) {
     return op2(op, TW_F32, TW_F32, f32(a), f32(b));
 }
 
-static void
-test_min_max(void **state)
-{
+static void test_min_max(void **state) {
     (void)state;
     assert_int_equal(fop(TWI_MAX, -0.0f, 0.0f), f32(0.0f));
     assert_int_equal(fop(TWI_MAX, 0.0f, -0.0f), f32(0.0f));
@@ -48,9 +38,7 @@ test_min_max(void **state)
     assert_int_equal(fop(TWI_MIN, 2.0f, 3.0f), f32(2.0f));
 }
 
-static void
-test_floor_division(void **state)
-{
+static void test_floor_division(void **state) {
     (void)state;
     for (int a = -128; a < 128; a++)
         for (int b = -128; b < 128; b++) {
@@ -68,9 +56,7 @@ test_floor_division(void **state)
     assert_int_equal(op2(TWI_IMOD, TW_I32, TW_I32, 0xfffffff9u, 2), 1);
 }
 
-static void
-test_wrap_and_shift(void **state)
-{
+static void test_wrap_and_shift(void **state) {
     (void)state;
     assert_int_equal(op2(TWI_ADD, TW_I32, TW_I32, 0x7fffffffu, 1), 0x80000000u);
     assert_int_equal(op2(TWI_MUL, TW_I8, TW_I8, 100, 3), (uint8_t)300);
@@ -90,9 +76,7 @@ test_wrap_and_shift(void **state)
     assert_int_equal(op2(TWI_LT, TW_U8, TW_BOOL, 0xff, 1), 0);
 }
 
-static void
-test_compare_nan(void **state)
-{
+static void test_compare_nan(void **state) {
     static const unsigned ops[] = {TWI_EQ, TWI_NE, TWI_LT, TWI_LE, TWI_GT, TWI_GE};
     (void)state;
     for (size_t k = 0; k < 6; k++)
@@ -101,9 +85,7 @@ test_compare_nan(void **state)
     assert_int_equal(op2(TWI_LT, TW_F64, TW_BOOL, twi_bits_f64(-1.0), twi_bits_f64(0.0)), 1);
 }
 
-static void
-test_casts(void **state)
-{
+static void test_casts(void **state) {
     (void)state;
     assert_int_equal(twi_det_cast(TW_F32, TW_I8, f32(300.0f)), 127);
     assert_int_equal(twi_det_cast(TW_F32, TW_I8, f32(-300.0f)), 0x80);
@@ -115,20 +97,20 @@ test_casts(void **state)
     assert_int_equal(twi_det_cast(TW_F32, TW_I64, f32(-INFINITY)), UINT64_C(1) << 63);
     assert_int_equal(twi_det_cast(TW_F64, TW_U64, twi_bits_f64(1.9e19)), UINT64_MAX);
     assert_int_equal(twi_det_cast(TW_I32, TW_F32, 16777217), f32(16777216.0f)); /* a tie, to even */
-    assert_int_equal(twi_det_cast(TW_I64, TW_F32, (1ull << 40) + (1ull << 16) + 1), f32(0x1.000002p40f));
+    assert_int_equal(twi_det_cast(TW_I64, TW_F32, (1ull << 40) + (1ull << 16) + 1),
+                     f32(0x1.000002p40f));
     assert_int_equal(twi_det_cast(TW_U64, TW_F64, UINT64_MAX), twi_bits_f64(0x1p64));
     assert_int_equal(twi_det_cast(TW_I8, TW_I32, 0x80), 0xffffff80u);
     assert_int_equal(twi_det_cast(TW_I32, TW_U8, 0x1ff), 0xff);
     assert_int_equal(twi_det_cast(TW_F32, TW_BOOL, f32(-0.0f)), 0);
     assert_int_equal(twi_det_cast(TW_F32, TW_BOOL, f32(NAN)), 1);
     assert_int_equal(twi_det_cast(TW_BOOL, TW_F32, 1), f32(1.0f));
-    assert_int_equal(twi_det_cast(TW_F64, TW_F32, twi_bits_f64(0x1.0000010000001p0)), f32(0x1.000002p0f));
+    assert_int_equal(twi_det_cast(TW_F64, TW_F32, twi_bits_f64(0x1.0000010000001p0)),
+                     f32(0x1.000002p0f));
 }
 
 /* The nearest of a format's values, ties to even, found among all its finite patterns. */
-static uint32_t
-nearest_pattern(tw_elem elem, double x, uint32_t inf)
-{
+static uint32_t nearest_pattern(tw_elem elem, double x, uint32_t inf) {
     uint32_t lo = 0, hi = inf; /* patterns of magnitudes grow with the value */
     double m = fabs(x);
     while (hi - lo > 1) {
@@ -139,15 +121,20 @@ nearest_pattern(tw_elem elem, double x, uint32_t inf)
             hi = mid;
     }
     double below = twi_double_of(elem, lo);
-    double above = hi == inf ? below + (below - twi_double_of(elem, lo - 1)) : twi_double_of(elem, hi);
-    uint32_t pick = m - below < above - m ? lo : m - below > above - m ? hi : (lo & 1u) == 0 ? lo : hi;
+    double above =
+        hi == inf ? below + (below - twi_double_of(elem, lo - 1)) : twi_double_of(elem, hi);
+    uint32_t pick = m - below < above - m   ? lo
+                    : m - below > above - m ? hi
+                    : (lo & 1u) == 0        ? lo
+                                            : hi;
     return pick | (signbit(x) ? 0x8000u : 0u);
 }
 
-static void
-test_narrow(void **state)
-{
-    static const struct { tw_elem elem; uint32_t inf; } formats[] = {{TW_F16, 0x7c00}, {TW_BF16, 0x7f80}};
+static void test_narrow(void **state) {
+    static const struct {
+        tw_elem elem;
+        uint32_t inf;
+    } formats[] = {{TW_F16, 0x7c00}, {TW_BF16, 0x7f80}};
     twi_rng rng;
     (void)state;
     twi_rng_init(&rng, 7);
@@ -156,7 +143,8 @@ test_narrow(void **state)
         for (uint32_t p = 0; p < 0x10000u; p++) { /* all patterns survive f32 */
             uint64_t wide = twi_widen(e, p);
             if ((p & 0x7fffu) > formats[k].inf)
-                assert_true(isnan(twi_f32_of(wide)) && (twi_narrow(e, wide) & 0x7fffu) > formats[k].inf);
+                assert_true(isnan(twi_f32_of(wide)) &&
+                            (twi_narrow(e, wide) & 0x7fffu) > formats[k].inf);
             else
                 assert_int_equal(twi_narrow(e, wide), p);
         }
@@ -178,10 +166,9 @@ test_narrow(void **state)
     assert_int_equal(twi_narrow(TW_F16, f32(0x1.000002p-25f)), 1);
 }
 
-/* fma with all the bits: a 24x24-bit product and the addend on one integer grid, rounded by hand. */
-static void
-test_fma(void **state)
-{
+/* fma with all the bits: a 24x24-bit product and the addend on one integer grid, rounded by hand.
+ */
+static void test_fma(void **state) {
     twi_rng rng;
     (void)state;
     twi_rng_init(&rng, 11);
@@ -195,7 +182,8 @@ test_fma(void **state)
         unsigned drop = 0;
         while (m >> drop >= 1u << 24)
             drop++;
-        uint64_t kept = m >> drop, rest = m & ((UINT64_C(1) << drop) - 1), half = drop ? UINT64_C(1) << (drop - 1) : 0;
+        uint64_t kept = m >> drop, rest = m & ((UINT64_C(1) << drop) - 1),
+                 half = drop ? UINT64_C(1) << (drop - 1) : 0;
         if (drop != 0 && (rest > half || (rest == half && (kept & 1))))
             kept++;
         float want = (float)ldexp((double)kept, (int)drop);
@@ -210,17 +198,17 @@ test_fma(void **state)
     assert_true(twi_f32_fma(0x1p-75f, 0x1.000002p-75f, 0.0f) == 0x1p-149f);
 }
 
-/* Halfway points decide: sqrt and division by exact comparison with the midpoints in long double. */
-static void
-test_division_and_root(void **state)
-{
+/* Halfway points decide: sqrt and division by exact comparison with the midpoints in long double.
+ */
+static void test_division_and_root(void **state) {
     twi_rng rng;
     (void)state;
     twi_rng_init(&rng, 13);
     for (unsigned i = 0; i < 100000; i++) {
         float a = 1.0f + (float)twi_rng_unit(&rng), b = 1.0f + (float)twi_rng_unit(&rng);
         float q = twi_f32_of(fop(TWI_DIV, a, b)), s = twi_f32_of(fop(TWI_SQRT, a, 0.0f));
-        double qu = nextafterf(q, 9.0f), qd = nextafterf(q, 0.0f), su = nextafterf(s, 9.0f), sd = nextafterf(s, 0.0f);
+        double qu = nextafterf(q, 9.0f), qd = nextafterf(q, 0.0f), su = nextafterf(s, 9.0f),
+               sd = nextafterf(s, 0.0f);
         long double hi = ((long double)q + qu) / 2, lo = ((long double)q + qd) / 2;
         assert_true(hi * b >= a && lo * b <= a);
         hi = ((long double)s + su) / 2, lo = ((long double)s + sd) / 2;
@@ -233,12 +221,15 @@ test_division_and_root(void **state)
 }
 
 /* The statement of error, on a sample (all inputs: tests/exhaustive/portable.c). */
-static void
-test_portable(void **state)
-{
-    static const struct { float (*f)(float); double (*g)(double); double phi; } fn[] = {
-        {twi_portable_exp, exp, TWI_EXP_PHI}, {twi_portable_log, log, TWI_LOG_PHI},
-        {twi_portable_tanh, tanh, TWI_TANH_PHI}, {twi_portable_erf, erf, TWI_ERF_PHI}};
+static void test_portable(void **state) {
+    static const struct {
+        float (*f)(float);
+        double (*g)(double);
+        double phi;
+    } fn[] = {{twi_portable_exp, exp, TWI_EXP_PHI},
+              {twi_portable_log, log, TWI_LOG_PHI},
+              {twi_portable_tanh, tanh, TWI_TANH_PHI},
+              {twi_portable_erf, erf, TWI_ERF_PHI}};
     (void)state;
     for (size_t k = 0; k < 4; k++)
         for (uint64_t u = 0; u < UINT64_C(1) << 32; u += 4099) {
@@ -258,14 +249,16 @@ test_portable(void **state)
     assert_true(isnan(twi_portable_tanh(NAN)) && isnan(twi_portable_erf(NAN)));
 }
 
-int
-main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_min_max),    cmocka_unit_test(test_floor_division),
-        cmocka_unit_test(test_wrap_and_shift), cmocka_unit_test(test_compare_nan),
-        cmocka_unit_test(test_casts),      cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_fma),        cmocka_unit_test(test_division_and_root),
+        cmocka_unit_test(test_min_max),
+        cmocka_unit_test(test_floor_division),
+        cmocka_unit_test(test_wrap_and_shift),
+        cmocka_unit_test(test_compare_nan),
+        cmocka_unit_test(test_casts),
+        cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_fma),
+        cmocka_unit_test(test_division_and_root),
         cmocka_unit_test(test_portable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,7 +150,7 @@ static void maps(void **state) {
          "f: w = loop 3, sub 16, lane 32: sub 16@1 ends at 16, the target has 8"},
         {ROW_SUM, "simt32", "frame f: r = grid 128 ; w = loop 3, sub 8, lane 32, loop 2", ""},
         {SQUARE, "cpu-avx512", "frame f: r = grid 2, slot 9 ; w = grid 2, slot 16",
-         "value load.1: M5: 144 slots > 64"},
+         "value X: M5: 144 slots > 64"},
         {ATTENTION, "cpu-avx512",
          "frame f: i = grid 4, loop 8 ; d = loop 32 ; e = loop 32 ; j = serial 3, loop 32",
          "i = grid 4, loop 8: M1: the digits right of grid make 8 positions, a block of the text "

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Child processes.
+ */
+#include "judge/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void become(int fd) {
+    (void)setpgid(0, 0);
+    (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    static const int defaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGCHLD};
+    for (size_t k = 0; k < sizeof defaults / sizeof defaults[0]; k++)
+        (void)signal(defaults[k], SIG_DFL);
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+bool twi_child_start(twi_child *c, void (*fn)(void *user, int fd), void *user) {
+    int ends[2];
+    *c = (twi_child){-1, -1};
+    if (pipe(ends) != 0)
+        return false;
+    (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    c->pid = fork();
+    if (c->pid == 0) {
+        (void)close(ends[0]);
+        become(ends[1]);
+        fn(user, ends[1]);
+        _exit(0);
+    }
+    (void)close(ends[1]);
+    if (c->pid < 0) {
+        (void)close(ends[0]);
+        return false;
+    }
+    (void)setpgid(c->pid, c->pid); /* whichever of the two comes first */
+    c->fd = ends[0];
+    return true;
+}
+
+void twi_child_kill(const twi_child *c) {
+    if (c->pid > 0) {
+        (void)kill(-c->pid, SIGKILL);
+        (void)kill(c->pid, SIGKILL);
+    }
+}
+
+int twi_child_wait(twi_child *c) {
+    int status = -1;
+    while (waitpid(c->pid, &status, 0) < 0) {
+        if (errno != EINTR) {
+            status = -1;
+            break;
+        }
+    }
+    (void)close(c->fd);
+    c->pid = c->fd = -1;
+    return status;
+}
+
+bool twi_child_write(int fd, const char *at, size_t n) {
+    while (n) {
+        ssize_t put = write(fd, at, n);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return false;
+        at += put;
+        n -= (size_t)put;
+    }
+    return true;
+}
+
+const char *twi_signal_word(int status, char text[64]) {
+    static const struct {
+        int signal;
+        const char *word;
+    } words[] = {{SIGSEGV, "an address outside"}, {SIGBUS, "a bad address"}, {SIGFPE, "arithmetic"},
+                 {SIGILL, "an instruction"},      {SIGABRT, "abort"},        {SIGKILL, "kill"}};
+    if (status < 0 || !WIFSIGNALED(status)) {
+        (void)snprintf(text, 64, "ended early, exit status %d", status < 0 ? -1 : WEXITSTATUS(status));
+        return text;
+    }
+    const char *word = "";
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
+        if (words[k].signal == WTERMSIG(status))
+            word = words[k].word;
+    (void)snprintf(text, 64, "signal %d (%s)", WTERMSIG(status), word);
+    return text;
+}

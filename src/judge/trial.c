@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Trials on one fixture. One child runs them one after the other and says in shared memory which is at hand; where it
+ * dies or hangs, that trial is marked and a new child goes on behind it.
+ */
+#include "judge/child.h"
+#include "judge/guard.h"
+#include "judge/unit.h"
+#include "loop/interp.h"
+#include "run/kernel.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+typedef struct {
+    twi_unit *u;
+    uint32_t first;
+} series;
+
+typedef struct {
+    twi_guarded *g; /* by array id */
+    bool ok;
+} arrays;
+
+static arrays make_arrays(twi_unit *u, unsigned pass) {
+    const tw_ir *ir = u->ir;
+    arrays a = {TWI_NEW_N(u->arena, twi_guarded, ir->array.n + 1), true};
+    for (uint32_t k = 1; k < ir->array.n && a.ok; k++) {
+        a.ok = twi_guard_make(&a.g[k], ir, k, pass ? TWI_AT_END : TWI_AT_START, u->c->strided && ir->array.at[k].role != TWI_TEMP);
+        if (a.ok)
+            twi_guard_put(&a.g[k], u->input[k]);
+    }
+    return a;
+}
+
+static void free_arrays(twi_unit *u, arrays *a) {
+    for (uint32_t k = 1; k < u->ir->array.n; k++)
+        twi_guard_free(&a->g[k]);
+}
+
+static twi_ran note(twi_outcome *out, twi_ran how, const char *text) {
+    (void)snprintf(out->note, sizeof out->note, "%.200s", text);
+    return how;
+}
+
+/* Read-only inputs as they were, nothing written beside any array? */
+static twi_ran inspect(twi_unit *u, const arrays *a, twi_outcome *out) {
+    char text[200];
+    for (uint32_t k = 1; k < u->ir->array.n; k++) {
+        const char *name = twi_text(&u->ctx->names, u->ir->array.at[k].name);
+        int64_t at;
+        if (!twi_guard_intact(&a->g[k], &at)) {
+            (void)snprintf(text, sizeof text, "wrote beside %.100s, at element %lld from its first", name, (long long)at);
+            return note(out, TWI_RAN_STRAY, text);
+        }
+        if (u->ir->array.at[k].role != TWI_IN || !a->g[k].n)
+            continue;
+        char *now = twi_alloc(u->arena, a->g[k].n * a->g[k].size);
+        twi_guard_get(&a->g[k], now);
+        if (memcmp(now, u->input[k], a->g[k].n * a->g[k].size) != 0) {
+            (void)snprintf(text, sizeof text, "changed its input %.100s", name);
+            return note(out, TWI_RAN_INPUT, text);
+        }
+    }
+    return TWI_RAN;
+}
+
+static twi_ran run_compiled(twi_unit *u, const twi_trial *t, arrays *a, twi_outcome *out) {
+    const uint32_t n = u->ir->array.n;
+    tw_tensor *tensor = TWI_NEW_N(u->arena, tw_tensor, n + 1);
+    const tw_tensor **pointer = TWI_NEW_N(u->arena, const tw_tensor *, n + 1);
+    tw_scalar *scalar = TWI_NEW_N(u->arena, tw_scalar, u->ir->scalar.n + 1);
+    tw_call call = {.tensor = pointer, .scalar = scalar, .threads = 1};
+    for (uint32_t k = 1; k < n; k++) {
+        if (u->ir->array.at[k].role == TWI_TEMP)
+            continue;
+        tensor[k] = (tw_tensor){.data = a->g[k].data, .device = {1, 0}, .rank = (int32_t)a->g[k].rank,
+                                .dtype = tw_elem_dtype((tw_elem)u->ir->array.at[k].elem),
+                                .shape = a->g[k].extent, .strides = a->g[k].stride};
+        pointer[call.tensors++] = &tensor[k];
+    }
+    for (uint32_t s = 1; s < u->ir->scalar.n; s++)
+        scalar[call.scalars++] = tw_scalar_from_bits((tw_elem)u->ir->scalar.at[s].elem, u->scalar[s]);
+    return tw_kernel_run(t->kernel, &call) == TW_OK ? TWI_RAN : note(out, TWI_RAN_REFUSED, call.error);
+}
+
+/* Depths counted while running against those that the plan states. */
+static twi_ran check_depth(twi_unit *u, const twi_loop *loop, const twi_interp_result *r, twi_outcome *out) {
+    char text[200];
+    for (uint32_t k = 0; k < loop->order.n; k++) {
+        const twi_order *o = &loop->order.at[k];
+        if (!r->depth || r->depth[o->fold] == o->depth)
+            continue;
+        (void)snprintf(text, sizeof text, "depth of %.80s: %u counted, %u stated", twi_value_name(u->ir, o->fold),
+                       r->depth[o->fold], o->depth);
+        return note(out, TWI_RAN_FAULT, text);
+    }
+    return TWI_RAN;
+}
+
+static twi_ran run_interpreted(twi_unit *u, const twi_trial *t, arrays *a, unsigned pass, twi_outcome *out) {
+    const uint32_t n = u->ir->array.n;
+    twi_interp_array *array = TWI_NEW_N(u->arena, twi_interp_array, n + 1);
+    for (uint32_t k = 1; k < n; k++)
+        array[k] = (twi_interp_array){.data = a->g[k].data, .shape = a->g[k].extent, .stride = a->g[k].stride};
+    twi_interp_result result = {0};
+    const uint32_t entry = pass == 0 ? t->loop->entry.n - 1 : 0; /* pages are aligned: all facts hold */
+    twi_interp_run(t->loop, entry, array, u->scalar, u->arena, &result);
+    if (result.fault.kind != TWI_FAULT_NONE)
+        return note(out, TWI_RAN_FAULT, result.fault.text);
+    return check_depth(u, t->loop, &result, out);
+}
+
+static void one_pass(twi_unit *u, uint32_t trial, unsigned pass) {
+    const twi_trial *t = &u->trial[trial];
+    twi_outcome *out = twi_outcome_of(u, trial);
+    const twi_mark mark = twi_arena_mark(u->arena);
+    arrays a = make_arrays(u, pass);
+    twi_ran how = a.ok ? TWI_RAN : note(out, TWI_RAN_REFUSED, "no memory for the arrays");
+    if (how == TWI_RAN)
+        how = t->kernel ? run_compiled(u, t, &a, out) : run_interpreted(u, t, &a, pass, out);
+    if (how == TWI_RAN)
+        how = inspect(u, &a, out);
+    for (uint32_t k = 1; a.ok && k < u->ir->array.n; k++)
+        if (twi_is_result(u->ir, k))
+            twi_guard_get(&a.g[k], twi_result_of(u, trial, pass, k));
+    free_arrays(u, &a);
+    twi_arena_reset(u->arena, mark);
+    out->passes = (int)pass + 1;
+    if (how != TWI_RAN || pass == TWI_PASSES - 1)
+        out->how = how;
+}
+
+static void run_series(void *user, int fd) {
+    series *s = user;
+    twi_unit *u = s->u;
+    for (uint32_t k = s->first; k < u->trials; k++) {
+        if (u->trial[k].refused)
+            continue;
+        const char sign = 1;
+        (void)twi_child_write(fd, &sign, 1); /* a sign of life: the time limit starts anew */
+        for (unsigned pass = 0; pass < TWI_PASSES && twi_outcome_of(u, k)->how == TWI_RAN_NOT; pass++)
+            one_pass(u, k, pass);
+    }
+}
+
+/* Reads signs of life until the child is gone. True: it went by itself. */
+static bool watch(const twi_child *c, int limit_ms) {
+    struct pollfd p = {.fd = c->fd, .events = POLLIN};
+    char sign[64];
+    for (;;) {
+        int ready = poll(&p, 1, limit_ms);
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready <= 0)
+            return false;
+        ssize_t got = read(c->fd, sign, sizeof sign);
+        if (got == 0)
+            return true;
+        if (got < 0 && errno != EINTR)
+            return true;
+    }
+}
+
+/* The first trial that should have an outcome and has none. */
+static uint32_t unfinished(const twi_unit *u) {
+    uint32_t k = 0;
+    while (k < u->trials && (u->trial[k].refused || twi_outcome_of(u, k)->how != TWI_RAN_NOT))
+        k++;
+    return k;
+}
+
+bool twi_trials_run(twi_unit *u) {
+    series s = {u, 0};
+    char text[64];
+    for (uint32_t k = 0; k < u->trials; k++)
+        *twi_outcome_of(u, k) = (twi_outcome){.how = TWI_RAN_NOT};
+    if (!u->trial[0].loop && u->trials == 1 && !u->trial[0].refused)
+        return true; /* target ref */
+    while ((s.first = unfinished(u)) < u->trials) {
+        twi_child child;
+        if (!twi_child_start(&child, run_series, &s))
+            return false;
+        const bool by_itself = watch(&child, u->o->run_limit_ms);
+        if (!by_itself)
+            twi_child_kill(&child);
+        const int status = twi_child_wait(&child);
+        const uint32_t at = unfinished(u);
+        if (at >= u->trials)
+            break;
+        twi_outcome *out = twi_outcome_of(u, at);
+        if (by_itself)
+            out->how = note(out, TWI_RAN_CRASHED, twi_signal_word(status, text));
+        else
+            out->how = note(out, TWI_RAN_TIMEOUT, twi_format(u->arena, "not done within %d ms", u->o->run_limit_ms));
+    }
+    return true;
+}

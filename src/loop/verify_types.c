@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * V1: types, counts, and numbers that index tables.
+ */
+#include "loop/verify_state.h"
+
+typedef struct {
+    twi_check *c;
+    const twi_func *f;
+    twi_lid v;
+    const twi_lins *i;
+} item;
+
+static const twi_lins *operand(const item *t, unsigned k) {
+    return &t->f->ins.at[twi_larg(t->f, t->v, k)];
+}
+
+static bool wrong(const item *t, const char *why) {
+    twi_check_fail(t->c, TWI_LOOP_E_V1, t->v, "%s (instruction %u): %s", twi_loop_op_name(t->i->op),
+                   t->v, why);
+    return false;
+}
+
+static bool not_built(const item *t, const char *what) {
+    twi_check_fail(t->c, TWI_LOOP_E_NOT_BUILT, t->v, "%s is not built yet", what);
+    return false;
+}
+
+static bool is_real(unsigned elem) { return elem == TW_F32 || elem == TW_F64; }
+static bool is_number(unsigned elem) { return is_real(elem) || twi_is_int((tw_elem)elem); }
+static bool is_elem(unsigned elem) {
+    return elem != TW_NONE && elem < TW_ELEMS && elem != TW_F8E4M3 && elem != TW_F8E5M2;
+}
+static bool is_i64(const twi_lins *i) { return i->elem == TW_I64 && i->count == 1; }
+
+/* ---- elementwise
+ * ------------------------------------------------------------------------------------------- */
+
+static bool fits_rule(unsigned rule, unsigned op, unsigned elem, const twi_lins *const *x,
+                      unsigned n) {
+    bool alike = true;
+    for (unsigned k = 0; k < n; k++)
+        alike = alike && x[k]->elem == elem;
+    switch (rule) {
+    case TWI_RULE_ARITH:
+        return alike && is_number(elem);
+    case TWI_RULE_FLOAT:
+        return alike && is_real(elem) &&
+               (elem == TW_F32 || twi_loop_row_of(op)->price != TWI_PRICE_FUNC);
+    case TWI_RULE_INT:
+        return alike && twi_is_int((tw_elem)elem);
+    case TWI_RULE_BOOL:
+        return alike && elem == TW_BOOL;
+    case TWI_RULE_COMPARE:
+        return elem == TW_BOOL && x[0]->elem == x[1]->elem &&
+               (is_number(x[0]->elem) || x[0]->elem == TW_BOOL);
+    case TWI_RULE_SELECT:
+        return x[0]->elem == TW_BOOL && x[1]->elem == elem && x[2]->elem == elem;
+    case TWI_RULE_CAST:
+        return true;
+    case TWI_RULE_BITS:
+        return tw_elem_size((tw_elem)elem) == tw_elem_size((tw_elem)x[0]->elem);
+    default:
+        return false;
+    }
+}
+
+static bool elementwise(const item *t) {
+    const twi_loop_row *row = twi_loop_row_of(t->i->op);
+    if (!row->built && t->i->op != TWI_BITCAST)
+        return not_built(t, row->name);
+    if (t->i->nargs != row->arity)
+        return wrong(t, "wrong number of operands");
+    const twi_lins *x[3] = {NULL, NULL, NULL};
+    for (unsigned k = 0; k < row->arity; k++) {
+        x[k] = operand(t, k);
+        if (x[k]->count != t->i->count)
+            return wrong(t, "operands and result have different counts");
+    }
+    return fits_rule(row->rule, t->i->op, t->i->elem, x, row->arity) ||
+           wrong(t, "types do not fit the operation");
+}
+
+/* ---- leaves, vectors, lanes
+ * ---------------------------------------------------------------------------------- */
+
+static bool leaf(const item *t) {
+    const twi_lins *i = t->i;
+    if (i->nargs)
+        return wrong(t, "takes no operands");
+    switch (i->op) {
+    case TWI_L_LCONST:
+        return i->attr < t->f->constant.n || wrong(t, "no such constant");
+    case TWI_L_LSCALAR:
+        return (i->attr > 0 && i->attr < t->c->loop->scalar.n && i->count == 1 &&
+                t->c->loop->scalar.at[i->attr].elem == i->elem) ||
+               wrong(t, "no such scalar of this type");
+    case TWI_L_STRIDE: {
+        uint32_t o = i->attr >> 4;
+        return (is_i64(i) && o > 0 && o < t->f->object.n &&
+                t->f->object.at[o].kind == TWI_OBJ_ARRAY &&
+                (i->attr & 15u) < t->f->object.at[o].rank) ||
+               wrong(t, "no such dimension of an array");
+    }
+    case TWI_L_TRIP:
+        return (is_i64(i) && i->attr < 7) || wrong(t, "no such loop");
+    case TWI_L_ID:
+        return (is_i64(i) &&
+                (i->attr == TWI_LV_GRID || i->attr == TWI_LV_SUB || i->attr == TWI_LV_LANE)) ||
+               wrong(t, "grid, sub or lane is wanted");
+    case TWI_L_IOTA:
+        return (i->elem == TW_I64 && t->f->explicit_lanes) ||
+               wrong(t, "only with explicit lanes, i64");
+    default:
+        return true;
+    }
+}
+
+static bool permutes(const item *t) {
+    if (t->i->nargs < 1 || t->i->nargs > 2)
+        return false;
+    int64_t total = 0;
+    for (unsigned k = 0; k < t->i->nargs; k++) {
+        if (operand(t, k)->elem != t->i->elem)
+            return false;
+        total += operand(t, k)->count;
+    }
+    if (t->i->attr > t->f->ints.n || t->i->count > t->f->ints.n - t->i->attr)
+        return false;
+    for (uint32_t k = 0; k < t->i->count; k++)
+        if (t->f->ints.at[t->i->attr + k] < 0 || t->f->ints.at[t->i->attr + k] >= total)
+            return false;
+    return true;
+}
+
+static bool vector(const item *t) {
+    const twi_lins *i = t->i;
+    const twi_lins *a = i->nargs ? operand(t, 0) : NULL;
+    bool fits = a && a->elem == i->elem;
+    switch (i->op) {
+    case TWI_L_SPLAT:
+        fits = fits && i->nargs == 1 && a->count == 1;
+        break;
+    case TWI_L_EXTRACT:
+        fits = fits && i->nargs == 1 && i->count == 1 && i->attr < a->count;
+        break;
+    case TWI_L_PACK:
+        fits = i->nargs == i->count;
+        for (unsigned k = 0; k < i->nargs; k++)
+            fits = fits && operand(t, k)->elem == i->elem && operand(t, k)->count == 1;
+        break;
+    default:
+        fits = permutes(t);
+        break;
+    }
+    return fits || wrong(t, "operands do not fit the result");
+}
+
+static bool lane_fold(const item *t, const twi_lins *a) {
+    const twi_lins *i = t->i;
+    unsigned merge = i->attr & 255u, stride = i->attr >> 8 & 255u, extent = i->attr >> 16;
+    const twi_loop_row *row = twi_loop_elementwise(merge) ? twi_loop_row_of(merge) : NULL;
+    if (!row || row->arity != 2 || !row->built || stride > 12 || extent < 1 || extent > 12)
+        return wrong(t, "nothing that lanes can be combined with");
+    const twi_lins *x[2] = {a, a};
+    if (row->rule == TWI_RULE_COMPARE || !fits_rule(row->rule, merge, i->elem, x, 2))
+        return wrong(t, "types do not fit the operation");
+    if (t->f->explicit_lanes)
+        return (stride == 0 && 1u << extent == a->count && i->count == 1) ||
+               wrong(t, "a vector is folded as a whole, to one element");
+    return (1u << (stride + extent) <= t->f->lanes && i->count == a->count) ||
+           wrong(t, "more lanes than a subgroup has");
+}
+
+static bool lanes(const item *t) {
+    const twi_lins *i = t->i;
+    unsigned n = i->op == TWI_L_LANE_READ ? 2 : 1;
+    if (i->nargs != n || operand(t, 0)->elem != i->elem)
+        return wrong(t, "operands do not fit the result");
+    const twi_lins *a = operand(t, 0);
+    if (i->op == TWI_L_LANE_FOLD)
+        return lane_fold(t, a);
+    bool vectors = t->f->explicit_lanes;
+    if (i->op == TWI_L_LANE_READ)
+        return (is_i64(operand(t, 1)) && i->count == (vectors ? 1 : a->count)) ||
+               wrong(t, "an i64 lane number is wanted");
+    uint32_t limit = vectors ? a->count : t->f->lanes;
+    return (i->count == a->count && i->attr > 0 && i->attr < limit && (limit & (limit - 1)) == 0) ||
+           wrong(t, "lanes beyond those there are");
+}
+
+/* ---- structure and memory
+ * -------------------------------------------------------------------------------------- */
+
+static bool structure(const item *t) {
+    const twi_lins *i = t->i;
+    switch (i->op) {
+    case TWI_L_FOR:
+        return (i->nargs == 2 && is_i64(operand(t, 0)) && is_i64(operand(t, 1)) && is_i64(i) &&
+                i->attr > 0 && i->attr <= INT32_MAX) ||
+               wrong(t, "i64 bounds and a positive step are wanted");
+    case TWI_L_UNROLL:
+        return (i->nargs == 0 && is_i64(i)) || wrong(t, "an i64 index is wanted");
+    case TWI_L_IF:
+        return (i->nargs == 1 && operand(t, 0)->elem == TW_BOOL && operand(t, 0)->count == 1) ||
+               wrong(t, "a bool is wanted");
+    default:
+        return i->attr <= TWI_SCOPE_GROUP || wrong(t, "no such scope");
+    }
+}
+
+static const char *access_fault(const item *t) {
+    const twi_lins *i = t->i;
+    if (i->attr == 0 || i->attr >= t->f->access.n)
+        return "no such access";
+    const twi_laccess *a = &t->f->access.at[i->attr];
+    if (a->object == 0 || a->object >= t->f->object.n)
+        return "no such object";
+    const twi_object *o = &t->f->object.at[a->object];
+    bool store = i->op == TWI_L_LSTORE;
+    unsigned n = o->rank + (store ? 1u : 0u) + (a->mask ? 1u : 0u) + (a->has_else ? 1u : 0u);
+    if (i->nargs != n || (store && a->has_else) || (a->has_else && !a->mask) ||
+        a->mask > TWI_MASK_BOOL)
+        return "wrong number of operands";
+    unsigned k = o->rank;
+    const twi_lins *value = store ? operand(t, k++) : i;
+    if (value->elem != o->elem || (o->count > 1 && value->count != o->count))
+        return "the value is not of the object's type";
+    if (value->count > 1 && o->count == 1 && a->dim >= o->rank)
+        return "no dimension that the elements follow one another on";
+    for (unsigned d = 0; d < o->rank; d++)
+        if (operand(t, d)->elem != TW_I64 ||
+            (operand(t, d)->count != 1 && (o->count > 1 || operand(t, d)->count != value->count)))
+            return "indices are i64, scalars or as many as the elements";
+    if (a->mask) {
+        const twi_lins *m = operand(t, k++);
+        if (a->mask == TWI_MASK_COUNT
+                ? !is_i64(m)
+                : m->elem != TW_BOOL || (m->count != 1 && m->count != value->count))
+            return "the mask is an i64 count or bools";
+    }
+    if (a->has_else && (operand(t, k)->elem != i->elem || operand(t, k)->count != i->count))
+        return "the value outside is not of the result's type";
+    return store && o->kind == TWI_OBJ_ARRAY && o->role == TWI_IN ? "an input is not stored" : NULL;
+}
+
+static bool instruction(const item *t) {
+    const twi_lins *i = t->i;
+    bool silent = i->op == TWI_L_IF || i->op == TWI_L_LSTORE || i->op == TWI_L_BARRIER;
+    if (silent ? i->count != 0 : i->count == 0 || i->count > 4096 || !is_elem(i->elem))
+        return wrong(t, "no such result");
+    if (i->fold >= 1u << 24)
+        return wrong(t, "no such fold");
+    if (twi_loop_elementwise(i->op))
+        return elementwise(t);
+    if (!twi_loop_row_of(i->op)->built)
+        return not_built(t, twi_loop_op_name(i->op));
+    if (i->op <= TWI_L_IF || i->op == TWI_L_BARRIER)
+        return structure(t);
+    if (i->op <= TWI_L_IOTA)
+        return leaf(t);
+    if (i->op <= TWI_L_PERMUTE)
+        return vector(t);
+    if (i->op >= TWI_L_LANE_FOLD)
+        return lanes(t);
+    const char *fault = access_fault(t);
+    return !fault || wrong(t, fault);
+}
+
+bool twi_check_types(twi_check *c) {
+    for (uint32_t k = 0; k < c->linked; k++) {
+        item t = {c, c->f, c->order[k], &c->f->ins.at[c->order[k]]};
+        if (!instruction(&t))
+            return false;
+    }
+    return true;
+}
+
+/* ---- objects
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+static const char *layout_fault(const twi_object *o) {
+    const int64_t limit = INT64_C(1) << 40;
+    int64_t span = 1, size = 1;
+    for (unsigned d = 0; d < o->rank; d++) {
+        if (o->extent[d] < 0 || o->extent[d] > limit ||
+            size > limit / (o->extent[d] ? o->extent[d] : 1))
+            return "an extent that is negative or too large";
+        size *= o->extent[d] ? o->extent[d] : 1;
+        if (o->kind == TWI_OBJ_ARRAY)
+            continue;
+        if (o->dynamic || o->stride[d] < 0 || o->stride[d] > limit ||
+            (o->stride[d] && o->extent[d] > limit / o->stride[d]))
+            return "a stride that is negative, too large or not known";
+        span += o->extent[d] > 0 ? (o->extent[d] - 1) * o->stride[d] : 0;
+    }
+    return span > INT64_C(1) << 28 ? "more than 2^28 elements in an object of a group" : NULL;
+}
+
+static const char *object_fault(const twi_check *c, const twi_object *o) {
+    if (o->kind < TWI_OBJ_ARRAY || o->kind > TWI_OBJ_SCRATCH || o->rank > TWI_MAX_RANK ||
+        !is_elem(o->elem) || o->count == 0 || o->swizzle)
+        return "malformed";
+    if (o->count > 1 && (o->kind == TWI_OBJ_ARRAY || o->kind == TWI_OBJ_SHARED))
+        return "arrays and shared objects are addressed by single elements";
+    if (o->kind == TWI_OBJ_ARRAY) {
+        if (o->array == 0 || o->array >= c->loop->array.n)
+            return "no such argument";
+        const twi_larray *a = &c->loop->array.at[o->array];
+        if (a->elem != o->elem || a->rank != o->rank || a->role != o->role ||
+            memcmp(a->extent, o->extent, sizeof a->extent[0] * a->rank) != 0)
+            return "not as the argument was declared";
+    }
+    return layout_fault(o);
+}
+
+bool twi_check_objects(twi_check *c) {
+    for (uint32_t k = 1; k < c->f->object.n; k++) {
+        const char *fault = object_fault(c, &c->f->object.at[k]);
+        if (fault) {
+            twi_check_fail(c, TWI_LOOP_E_V1, 0, "object %u: %s", k, fault);
+            return false;
+        }
+    }
+    return true;
+}

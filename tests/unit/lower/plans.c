@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * links: front oracle search
+ * Random legal plans of every kernel, lowered and run by the interpreter: the loop IR verifies, no fault is found, and
+ * the oracle accepts every output. TW_PLANS, TW_KERNEL, TW_CAPS, TW_SEED widen or narrow it; TW_SHOW=1 prints the text.
+ */
+#include "lower/lower.h"
+#include "loop/interp.h"
+#include "oracle/fixtures.h"
+#include "oracle/oracle.h"
+#include "pass/pass.h"
+#include "search/search.h"
+#include "tilewright/program.h"
+#include "base/fs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+typedef struct {
+    const char *kernel, *dims, *bind; /* "R=3 W=70"; "T=f32" */
+} subject;
+
+static const subject subjects[] = {
+    {"row_sum", "R=3 W=70", "T=f32"},
+    {"row_sum", "R=2 W=4500", "T=bf16"},
+    {"row_max", "R=3 W=70", "T=f16"},
+    {"argmax", "R=5 W=33", "T=f32"},
+    {"softmax", "R=3 W=65", "T=f32"},
+    {"layernorm", "R=2 W=129", "T=f32"},
+    {"residual_layernorm", "R=3 W=63", "T=bf16"},
+    {"rmsnorm", "R=1 W=31", "T=f32"},
+    {"gelu_residual", "R=7 W=33", "T=f32"},
+    {"gemm", "M=13 N=19 K=17", "T=f32"},
+    {"gemm", "M=3 N=33 K=7", "T=f64"},
+    {"bmm", "Z=4 BA=2 BB=1 M=5 N=9 K=7", "T=f32"},
+    {"transpose", "M=17 N=9", "T=bf16"},
+    {"attention", "B=1 H=2 G=1 I=5 J=9 D=7 E=3", "T=f32 CAUSAL=true"},
+};
+
+static int64_t
+dim_value(const char *dims, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = dims; p; p = strchr(p, ' ')) {
+        p += *p == ' ';
+        if (strncmp(p, name, n) == 0 && p[n] == '=')
+            return strtoll(p + n + 1, NULL, 10);
+    }
+    return -1;
+}
+
+static tw_ir *
+load(tw_context *ctx, twi_arena *a, const subject *s, bool canonical)
+{
+    char path[512], *text;
+    size_t n;
+    snprintf(path, sizeof path, "%s/kernels/%s.tile", TW_SOURCE_DIR, s->kernel);
+    assert_int_equal(twi_read_file(a, path, &text, &n), 0);
+    tw_program *p = tw_program_parse(ctx, path, text, n);
+    tw_binding b[4];
+    size_t nb = 0;
+    char *bind = twi_strdup(a, s->bind), *save = NULL;
+    for (char *w = strtok_r(bind, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+        char *eq = strchr(w, '=');
+        *eq = 0;
+        b[nb++] = (tw_binding){w, eq + 1};
+    }
+    tw_ir *ir = p ? tw_program_build(p, 0, b, nb) : NULL;
+    if (!ir)
+        fail_msg("%s", tw_diag_text(ctx, false));
+    int64_t *dims = TWI_NEW_N(a, int64_t, ir->dim.n);
+    for (uint32_t d = 1; d < ir->dim.n; d++)
+        dims[d] = dim_value(s->dims, twi_text(&ctx->names, ir->dim.at[d].name));
+    tw_ir *sp = twi_ir_specialise(ir, a, dims);
+    if (!sp)
+        fail_msg("%s", tw_diag_text(ctx, false));
+    if (canonical)
+        twi_canonical_orders(sp);
+    opt_lift(sp);
+    return sp;
+}
+
+typedef struct {
+    void *data;
+    int64_t shape[TWI_MAX_RANK], stride[TWI_MAX_RANK];
+    size_t bytes;
+} buffer;
+
+static void
+make_buffers(twi_arena *a, const tw_ir *ir, twi_fixture fix, buffer *b)
+{
+    for (uint32_t k = 1; k < ir->array.n; k++) {
+        size_t n = twi_array_extents(ir, k, b[k].shape);
+        int64_t stride = 1;
+        for (int d = ir->array.at[k].rank - 1; d >= 0; d--) {
+            b[k].stride[d] = stride;
+            stride *= b[k].shape[d];
+        }
+        b[k].bytes = n * tw_elem_size((tw_elem)ir->array.at[k].elem);
+        b[k].data = twi_alloc(a, b[k].bytes + 1);
+        if (ir->array.at[k].role == TWI_IN || ir->array.at[k].role == TWI_INOUT)
+            twi_fixture_fill(ir, k, fix, 1, b[k].data);
+        else
+            memset(b[k].data, 0xa5, b[k].bytes);
+    }
+}
+
+static void
+complain(const subject *s, uint64_t seed, const tw_ir *ir, const twi_plans *plans, const twi_loop *loop, const char *text)
+{
+    twi_sb sb;
+    twi_sb_init(&sb, ir->arena);
+    twi_plan_print(ir, plans, NULL, &sb);
+    if (getenv("TW_SHOW")) {
+        twi_ir_print(ir, &sb);
+        twi_loop_print(loop, &sb);
+    }
+    fail_msg("%s %s %s seed %llu: %s\n%s", s->kernel, s->dims, s->bind, (unsigned long long)seed, text, twi_sb_text(&sb));
+}
+
+static void
+check_depths(const subject *s, uint64_t seed, const tw_ir *ir, const twi_plans *plans, const twi_loop *loop,
+             const twi_interp_result *r)
+{
+    for (uint32_t k = 0; k < loop->order.n; k++) {
+        const twi_order *o = &loop->order.at[k];
+        char text[160];
+        snprintf(text, sizeof text, "depth of %s: %u > %u", twi_value_name(ir, o->fold), r->depth[o->fold], o->depth);
+        if (r->depth[o->fold] > o->depth)
+            complain(s, seed, ir, plans, loop, text);
+    }
+}
+
+static void
+check_plan(tw_context *ctx, twi_arena *a, const subject *s, const tw_ir *ir, const twi_caps *caps, uint64_t seed, twi_fixture fix)
+{
+    twi_why why = {""};
+    twi_plans *plans = seed ? twi_search_random(a, ir, caps, NULL, seed, &why) : twi_search_default(a, ir, caps, NULL, &why);
+    if (!plans)
+        fail_msg("%s: no plan for seed %llu: %s %s", s->kernel, (unsigned long long)seed, why.text, tw_diag_text(ctx, false));
+    twi_loop *loop = twi_lower(a, ir, caps, plans);
+    if (getenv("TW_SHOW") && getenv("TW_SHOW")[0] == '2') {
+        twi_sb sb;
+        twi_sb_init(&sb, a);
+        twi_plan_print(ir, plans, NULL, &sb);
+        twi_loop_print(loop, &sb);
+        puts(twi_sb_text(&sb));
+    }
+    if (!twi_loop_verify(loop))
+        complain(s, seed, ir, plans, loop, tw_diag_text(ctx, false));
+    buffer *b = TWI_NEW_N(a, buffer, ir->array.n);
+    twi_interp_array *arrays = TWI_NEW_N(a, twi_interp_array, ir->array.n);
+    uint64_t *scalars = TWI_NEW_N(a, uint64_t, ir->scalar.n + 1);
+    const void **in = TWI_NEW_N(a, const void *, ir->array.n);
+    make_buffers(a, ir, fix, b);
+    for (uint32_t k = 1; k < ir->array.n; k++) {
+        arrays[k] = (twi_interp_array){b[k].data, b[k].shape, b[k].stride};
+        in[k] = twi_copy(a, b[k].data, b[k].bytes ? b[k].bytes : 1);
+    }
+    for (uint32_t k = 1; k < ir->scalar.n; k++)
+        scalars[k] = twi_fixture_scalar(ir, k, fix);
+    twi_interp_result r;
+    memset(&r, 0, sizeof r);
+    twi_interp_run(loop, (uint32_t)(seed % loop->entry.n), arrays, scalars, a, &r);
+    if (r.fault.kind)
+        complain(s, seed, ir, plans, loop, r.fault.text);
+    check_depths(s, seed, ir, plans, loop, &r);
+    twi_oracle_in oin = {in, scalars};
+    twi_oracle *o = twi_oracle_run(a, ir, &oin, loop->order.at, loop->order.n, NULL);
+    if (twi_oracle_error(o))
+        complain(s, seed, ir, plans, loop, twi_oracle_error(o));
+    for (uint32_t k = 1; k < ir->array.n; k++) {
+        if (ir->array.at[k].role != TWI_OUT)
+            continue;
+        twi_verdict v;
+        twi_oracle_judge(o, k, b[k].data, &v);
+        if (!v.ok)
+            complain(s, seed, ir, plans, loop,
+                     twi_format(a, "%s[%lld,%lld,%lld] got %s, want %s, bound %s (worst %g)", twi_fixture_name(fix), (long long)v.at[0],
+                                (long long)v.at[1], (long long)v.at[2], v.got, v.want, v.bound, 0.0));
+    }
+}
+
+static uint64_t
+setting(const char *name, uint64_t otherwise)
+{
+    return getenv(name) ? strtoull(getenv(name), NULL, 10) : otherwise;
+}
+
+static void
+run_all(const char *caps_name, bool canonical)
+{
+    uint64_t plans = setting("TW_PLANS", 8), first = setting("TW_SEED", 0);
+    if (getenv("TW_CAPS") && strcmp(getenv("TW_CAPS"), caps_name) != 0)
+        return;
+    for (size_t k = 0; k < sizeof subjects / sizeof *subjects; k++) {
+        const subject *s = &subjects[k];
+        if (getenv("TW_KERNEL") && strcmp(getenv("TW_KERNEL"), s->kernel) != 0)
+            continue;
+        tw_context *ctx = tw_context_create(NULL);
+        jmp_buf spot, *saved;
+        if (TWI_GUARD(&ctx->mem, spot, saved))
+            fail_msg("out of memory");
+        twi_arena a;
+        twi_arena_init(&a, &ctx->mem);
+        twi_caps caps;
+        assert_true(twi_caps_named(ctx, caps_name, &caps));
+        tw_ir *ir = load(ctx, &a, s, canonical);
+        for (uint64_t seed = first; seed < first + plans; seed++) {
+            twi_mark mark = twi_arena_mark(&a);
+            check_plan(ctx, &a, s, ir, &caps, seed, seed % 2 ? TWI_FIX_NORMAL : TWI_FIX_EXACT);
+            twi_arena_reset(&a, mark);
+        }
+        twi_arena_fini(&a);
+        TWI_UNGUARD(&ctx->mem, saved);
+        tw_context_destroy(ctx);
+    }
+}
+
+static void on_avx512(void **state) { (void)state; run_all("cpu-avx512", false); }
+static void on_baseline(void **state) { (void)state; run_all("cpu-baseline", false); }
+static void on_simt4(void **state) { (void)state; run_all("simt4", false); }
+static void on_simt32(void **state) { (void)state; run_all("simt32", false); }
+static void canonical_avx512(void **state) { (void)state; run_all("cpu-avx512", true); }
+static void canonical_simt4(void **state) { (void)state; run_all("simt4", true); }
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(on_avx512), cmocka_unit_test(on_baseline), cmocka_unit_test(on_simt4),
+        cmocka_unit_test(on_simt32), cmocka_unit_test(canonical_avx512), cmocka_unit_test(canonical_simt4),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

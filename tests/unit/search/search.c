@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Search: every kernel has a default and random plans on every target; all are legal,
+ * deterministic, and random ones differ; pins, figures, reasons, the canonical class.
+ */
+#include "search/search.h"
+#include "../plan/kernels.h"
+#include "plan/rules.h"
+
+#include <stdlib.h>
+
+enum { ROW_SUM, SOFTMAX, GEMM, ATTENTION, SQUARE, ROW_LEFT, KERNELS };
+static const char *const targets[] = {"cpu-baseline", "cpu-avx2", "cpu-avx512", "simt32", "simt4"};
+enum { TARGETS = 5 };
+
+static int setup(void **state) {
+    *state = tw_context_create(NULL);
+    return *state ? 0 : -1;
+}
+
+static int teardown(void **state) {
+    tw_context_destroy(*state);
+    return 0;
+}
+
+static tw_ir *kernel(tw_context *ctx, unsigned k, int64_t rows, int64_t width) {
+    switch (k) {
+    case ROW_SUM:
+        return row_sum_of(ctx, rows, width, TW_ORDER_FREE);
+    case SOFTMAX:
+        return softmax_of(ctx, rows, width, TW_ORDER_FREE);
+    case GEMM:
+        return gemm_of(ctx, rows, width, width, TW_ORDER_FREE);
+    case ATTENTION:
+        return attention_of(ctx, rows, width, 32);
+    case SQUARE:
+        return square_of(ctx, rows, width);
+    default:
+        return row_sum_of(ctx, rows, width, TW_ORDER_LEFT);
+    }
+}
+
+static twi_caps caps_of(tw_context *ctx, const char *name) {
+    twi_caps caps;
+    assert_true(twi_caps_named(ctx, name, &caps));
+    return caps;
+}
+
+static const char *text_of(tw_context *ctx, const tw_ir *ir, const twi_plans *plans) {
+    twi_sb sb;
+    twi_sb_init(&sb, &ctx->arena);
+    twi_plan_print(ir, plans, NULL, &sb);
+    return twi_sb_text(&sb);
+}
+
+static void judge(tw_context *ctx, const tw_ir *ir, const twi_caps *caps, const twi_plans *plans,
+                  const twi_why *why) {
+    twi_why reason;
+    if (!plans)
+        fail_msg("%s on %s: %s", twi_text(&ctx->names, ir->kernel),
+                 twi_text(&ctx->names, caps->name), why->text);
+    for (uint32_t k = 0; k < plans->n; k++)
+        if (!twi_plan_rules(ir, caps, &plans->scope[k], &reason) ||
+            !twi_search_legal(ir, caps, plans, &reason))
+            fail_msg("%s\n%s", text_of(ctx, ir, plans), reason.text);
+}
+
+static void defaults(void **state) {
+    tw_context *ctx = *state;
+    for (unsigned t = 0; t < TARGETS; t++)
+        for (unsigned k = 0; k < KERNELS; k++)
+            for (unsigned odd = 0; odd < 2; odd++) {
+                twi_why why;
+                twi_caps caps = caps_of(ctx, targets[t]);
+                tw_ir *ir = kernel(ctx, k, odd ? 17 : 128, odd ? 257 : 64);
+                twi_plans *plans = twi_search_default(&ctx->arena, ir, &caps, NULL, &why);
+                if (k == ATTENTION && t == 4) { /* 16 workers of 64 slots hold no such tiles */
+                    assert_null(plans);
+                    assert_non_null(strstr(why.text, "> 64"));
+                    continue;
+                }
+                judge(ctx, ir, &caps, plans, &why);
+                const char *first = text_of(ctx, ir, plans);
+                if (getenv("TW_SHOW"))
+                    print_message("%s", first);
+                plans = twi_search_default(&ctx->arena, ir, &caps, NULL, &why);
+                assert_string_equal(text_of(ctx, ir, plans), first);
+            }
+}
+
+/* Extents of 0 and 1. */
+static void empty(void **state) {
+    tw_context *ctx = *state;
+    static const int64_t shapes[][2] = {{0, 5}, {5, 0}, {0, 0}, {1, 1}};
+    for (unsigned t = 0; t < TARGETS; t++)
+        for (unsigned k = 0; k < KERNELS; k++)
+            for (unsigned i = 0; i < 4; i++) {
+                twi_why why;
+                twi_caps caps = caps_of(ctx, targets[t]);
+                if (k == ATTENTION && t == 4)
+                    continue;
+                tw_ir *ir = kernel(ctx, k, shapes[i][0], shapes[i][1]);
+                twi_plans *plans = twi_search_default(&ctx->arena, ir, &caps, NULL, &why);
+                judge(ctx, ir, &caps, plans, &why);
+                for (unsigned seed = 0; seed < 3; seed++) {
+                    plans = twi_search_random(&ctx->arena, ir, &caps, NULL, seed, &why);
+                    judge(ctx, ir, &caps, plans, &why);
+                }
+            }
+}
+
+static int by_value(const void *x, const void *y) {
+    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    return (a > b) - (a < b);
+}
+
+/* Legal for all seeds, the same again for the same seed, and many different ones. Plans print and
+ * parse. */
+static void random_plans(void **state, unsigned k, const char *target, unsigned seeds,
+                         unsigned distinct) {
+    tw_context *ctx = *state;
+    twi_caps caps = caps_of(ctx, target);
+    tw_ir *ir = kernel(ctx, k, 48, 130);
+    uint64_t *hash = TWI_NEW_N(&ctx->arena, uint64_t, seeds);
+    for (unsigned s = 0; s < seeds; s++) {
+        twi_mark mark = twi_arena_mark(&ctx->arena);
+        twi_why why;
+        twi_plans *plans = twi_search_random(&ctx->arena, ir, &caps, NULL, s, &why), read;
+        judge(ctx, ir, &caps, plans, &why);
+        hash[s] = twi_plan_hash(ir, plans);
+        if (s % 50 == 0) {
+            const char *text = text_of(ctx, ir, plans), **derived;
+            if (getenv("TW_SHOW"))
+                print_message("%s", text);
+            assert_true(twi_plan_parse(ctx, &ctx->arena, ir, "r.plan", text, strlen(text), &read,
+                                       &derived));
+            assert_string_equal(text_of(ctx, ir, &read), text);
+            plans = twi_search_random(&ctx->arena, ir, &caps, NULL, s, &why);
+            assert_true(twi_plan_hash(ir, plans) == hash[s]);
+            continue; /* the context keeps the file */
+        }
+        twi_arena_reset(&ctx->arena, mark);
+    }
+    qsort(hash, seeds, sizeof hash[0], by_value);
+    unsigned n = 1;
+    for (unsigned s = 1; s < seeds; s++)
+        n += hash[s] != hash[s - 1];
+    if (n < distinct)
+        fail_msg("%s on %s: %u different plans of %u", twi_text(&ctx->names, ir->kernel), target, n,
+                 seeds);
+}
+
+static void random_row_sum(void **state) {
+    random_plans(state, ROW_SUM, "cpu-avx512", 1000, 500);
+    random_plans(state, ROW_SUM, "simt32", 200, 100);
+    random_plans(state, ROW_SUM, "simt4", 200, 100);
+    random_plans(state, ROW_LEFT, "cpu-avx512", 200, 50);
+}
+static void random_softmax(void **state) {
+    random_plans(state, SOFTMAX, "cpu-avx2", 1000, 500);
+    random_plans(state, SOFTMAX, "simt32", 200, 100);
+}
+static void random_gemm(void **state) {
+    random_plans(state, GEMM, "cpu-avx512", 1000, 500);
+    random_plans(state, GEMM, "simt32", 200, 100);
+}
+static void random_attention(void **state) {
+    random_plans(state, ATTENTION, "cpu-avx512", 1000, 500);
+    random_plans(state, ATTENTION, "simt32", 20, 2);
+    random_plans(state, SQUARE, "simt4", 200, 60);
+}
+
+static twi_plans *pinned(tw_context *ctx, const tw_ir *ir, const char *target, const char *pin,
+                         twi_why *why) {
+    twi_caps caps = caps_of(ctx, target);
+    twi_wish wish = {.pins = &pin, .n_pins = 1};
+    assert_true(twi_search_pins(ir, &wish));
+    return twi_search_default(&ctx->arena, ir, &caps, &wish, why);
+}
+
+static void pins(void **state) {
+    tw_context *ctx = *state;
+    tw_ir *ir = softmax_of(ctx, 128, 1024, TW_ORDER_FREE);
+    twi_id p = twi_value_named(ir, "p", 1);
+    twi_why why;
+    twi_plans *plans = pinned(ctx, ir, "cpu-avx512", "frame f: w = loop 128, lane 8", &why);
+    assert_non_null(plans);
+    assert_non_null(strstr(text_of(ctx, ir, plans), "w = loop 128, lane 8"));
+    plans = pinned(ctx, ir, "cpu-avx512", "value p: keep stripe", &why);
+    assert_int_equal(twi_plan_place(&plans->scope[0], p)->keep, TWI_KEEP_STRIPE);
+    plans = pinned(ctx, ir, "cpu-avx512", "keep=expensive-only", &why);
+    assert_int_equal(twi_plan_place(&plans->scope[0], p)->keep, TWI_KEEP_STRIPE);
+    plans = pinned(ctx, ir, "simt32", "workers=256", &why);
+    assert_non_null(plans);
+    assert_int_equal(twi_plan_subs(&plans->scope[0]), 8);
+    plans = pinned(ctx, ir, "cpu-avx512", "lanes=1", &why);
+    assert_non_null(plans);
+    assert_int_equal(twi_plan_lanes(&plans->scope[0]), 1);
+    plans = pinned(ctx, ir, "cpu-avx512", "entry tight: align64 X", &why);
+    assert_non_null(strstr(text_of(ctx, ir, plans), "entry tight: align64 X"));
+    assert_non_null(pinned(ctx, ir, "cpu-avx512", "isa=avx512", &why));
+    assert_null(pinned(ctx, ir, "cpu-avx512", "isa=avx2", &why));
+    assert_string_equal(why.text, "isa=avx2: the isa here is avx512");
+    assert_null(pinned(ctx, ir, "simt32", "workers=1024", &why));
+    assert_non_null(strstr(why.text, "workers=1024: no candidate"));
+    assert_null(pinned(ctx, ir, "cpu-avx2", "frame f: w = loop 64, lane 16", &why));
+    assert_non_null(strstr(why.text, "M4"));
+}
+
+static void bad_pins(void **state) {
+    tw_context *ctx = *state;
+    tw_ir *ir = softmax_of(ctx, 128, 1024, TW_ORDER_FREE);
+    static const struct {
+        const char *pin;
+        unsigned code;
+    } bad[] = {{"workers", 721},
+               {"workers=many", 721},
+               {"speed=1", 721},
+               {"keep=some", 721},
+               {"value q: keep stripe", 705},
+               {"frame f: w = loop", 708},
+               {"value p: keep stripe stripe", 701},
+               {"", 721},
+               {"class<=free", 721}};
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        twi_wish wish = {.pins = &bad[i].pin, .n_pins = 1};
+        twi_diags_clear(&ctx->diags);
+        assert_false(twi_search_pins(ir, &wish));
+        assert_int_equal(ctx->diags.list.n, 1);
+        assert_int_equal(ctx->diags.list.at[0].code, bad[i].code);
+    }
+}
+
+static void lists(void **state) {
+    tw_context *ctx = *state;
+    twi_caps caps = caps_of(ctx, "simt32");
+    tw_ir *ir = softmax_of(ctx, 128, 1024, TW_ORDER_FREE);
+    twi_candidate *c;
+    uint32_t n = twi_search_list(&ctx->arena, ir, &caps, NULL, 0, &c), legal = 0;
+    while (legal < n && c[legal].legal)
+        legal++;
+    assert_true(legal > 3 && legal < n);
+    for (uint32_t i = 1; i < legal; i++)
+        assert_true(c[i - 1].score <= c[i].score);
+    for (uint32_t i = legal; i < n; i++)
+        assert_true(!c[i].legal && c[i].why.text[0]);
+}
+
+static void reasons(void **state) {
+    tw_context *ctx = *state;
+    twi_caps caps = caps_of(ctx, "simt32");
+    tw_ir *ir = softmax_of(ctx, 128, 1024, TW_ORDER_FREE);
+    twi_why why;
+    assert_false(twi_search_why_not(&ctx->arena, ir, &caps, "workers=1024", &why));
+    assert_non_null(strstr(why.text, "workers=1024"));
+    assert_false(twi_search_why_not(&ctx->arena, ir, &caps, "frame f: r = grid 100", &why));
+    assert_string_equal(why.text, "r = grid 100: M1: covers 100 of 128 positions");
+    assert_true(twi_search_why_not(&ctx->arena, ir, &caps, "workers=32", &why));
+    assert_non_null(strstr(why.text, "rank"));
+}
+
+static void canonical_class(void **state) {
+    tw_context *ctx = *state;
+    for (unsigned t = 0; t < TARGETS; t++)
+        for (unsigned k = 0; k < KERNELS; k++) {
+            if (k == ATTENTION && t >= 3)
+                continue; /* chains over whole blocks in slots: too many for private registers */
+            static const int64_t widths[] = {64, 257, 5000};
+            for (unsigned i = 0; i < 3; i++) {
+                twi_why why;
+                twi_caps caps = caps_of(ctx, targets[t]);
+                tw_ir *ir = kernel(ctx, k, 16, k == ATTENTION || k == GEMM ? 64 : widths[i]);
+                bool changed = twi_canonical_orders(ir);
+                assert_true(changed == (k != SQUARE && k != ROW_LEFT));
+                twi_plans *plans = twi_search_default(&ctx->arena, ir, &caps, NULL, &why);
+                judge(ctx, ir, &caps, plans, &why);
+                assert_int_equal(plans->scope[0].klass, TWI_ORDER_CANONICAL);
+                for (unsigned seed = 0; seed < 10; seed++) {
+                    plans = twi_search_random(&ctx->arena, ir, &caps, NULL, seed, &why);
+                    judge(ctx, ir, &caps, plans, &why);
+                }
+            }
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(defaults, setup, teardown),
+        cmocka_unit_test_setup_teardown(empty, setup, teardown),
+        cmocka_unit_test_setup_teardown(random_row_sum, setup, teardown),
+        cmocka_unit_test_setup_teardown(random_softmax, setup, teardown),
+        cmocka_unit_test_setup_teardown(random_gemm, setup, teardown),
+        cmocka_unit_test_setup_teardown(random_attention, setup, teardown),
+        cmocka_unit_test_setup_teardown(pins, setup, teardown),
+        cmocka_unit_test_setup_teardown(bad_pins, setup, teardown),
+        cmocka_unit_test_setup_teardown(lists, setup, teardown),
+        cmocka_unit_test_setup_teardown(reasons, setup, teardown),
+        cmocka_unit_test_setup_teardown(canonical_class, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
