@@ -253,6 +253,17 @@ static bool add_tile(verify *v) {
     return true;
 }
 
+static bool known_fixture(tool *t, const char *name) {
+    list names = {0};
+    for (size_t k = 0; tw_fixture_name(k); k++) {
+        list_add(t, &names, tw_fixture_name(k));
+        if (!name || strcmp(name, names.at[k]) == 0)
+            return true;
+    }
+    tool_error(t, 804, tool_nearest_help(t, name, names.at, names.n), "there is no fixture '%.200s'", name);
+    return false;
+}
+
 static bool load_plans(verify *v, const tw_compile_options *options) {
     tool *t = v->t;
     v->loops = tool_alloc(t, v->o->loop.n, sizeof *v->loops);
@@ -350,7 +361,7 @@ int cmd_verify(tool *t, const cli_options *o) {
         tool_error(t, 808, "--loop FILE judges loop IR", "verify-run takes a program or --from tile");
         return EXIT_INPUT;
     }
-    if (!job_options(t, o, &options) || !settings_parse(t, &o->set, &v.set) || !load_plans(&v, &options) ||
+    if (!known_fixture(t, o->fixture) || !job_options(t, o, &options) || !settings_parse(t, &o->set, &v.set) || !load_plans(&v, &options) ||
         !(from_tile ? add_tile(&v) : add_program(&v)))
         return EXIT_INPUT;
     tw_verify_options verify_options = tw_verify_options_defaults();

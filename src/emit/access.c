@@ -35,7 +35,7 @@ static const char *stride_text(twi_emitter *e, uint32_t object, unsigned dim, in
     *known = o->stride[dim];
     if (!(o->dynamic >> dim & 1u))
         return NULL;
-    const char *name = twi_format(e->arena, "%s_s%u", twi_object_text(e, object), dim);
+    const char *name = twi_format(e->arena, "d%u_%s", dim, twi_object_text(e, object));
     e->parameters |= TWI_USES_STRIDE;
     twi_once(e, twi_format(e->arena, "const long long %s = stride[%u];", name,
                            o->array * TWI_MAX_RANK + dim));

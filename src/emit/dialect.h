@@ -114,6 +114,10 @@ const char *twi_expression(twi_emitter *e, twi_lid v);
 const char *twi_mask_text(twi_emitter *e, twi_lid v,
                           unsigned bytes); /* a bool vector with lanes of that width */
 
+/* Is v "lane number < a scalar" (the guard of an edge)? Then that scalar; else 0. Such a mask needs
+ * no 64-bit lanes. */
+twi_lid twi_below(const twi_func *f, twi_lid v);
+
 /* access.c: whole statements */
 void twi_emit_load(twi_emitter *e, twi_lid v);
 void twi_emit_store(twi_emitter *e, twi_lid v);

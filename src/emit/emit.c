@@ -38,7 +38,11 @@ static void count_uses(twi_emitter *e) {
         if (is_effect(e->f->ins.at[v].op))
             twi_push(e->arena, &todo, v);
     while (todo.n) {
-        const twi_lid v = todo.at[--todo.n];
+        const twi_lid v = todo.at[--todo.n], scalar = twi_below(e->f, v);
+        if (scalar && e->value[scalar].uses++ == 0)
+            twi_push(e->arena, &todo, scalar);
+        if (scalar)
+            continue;
         for (unsigned k = 0; k < e->f->ins.at[v].nargs; k++) {
             const twi_lid a = twi_larg(e->f, v, k);
             if (e->value[a].uses++ == 0 && !is_effect(e->f->ins.at[a].op))

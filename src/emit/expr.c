@@ -146,6 +146,31 @@ static const char *elementwise(twi_emitter *e, twi_lid v) {
     return expand(e, words, &s);
 }
 
+twi_lid twi_below(const twi_func *f, twi_lid v) {
+    const twi_lins *ins = twi_lins_of(f, v);
+    if (ins->count == 1 || (ins->op != TWI_LT && ins->op != TWI_GT))
+        return 0;
+    const twi_lins *low = twi_lins_of(f, twi_larg(f, v, ins->op == TWI_GT));
+    const twi_lid high = twi_larg(f, v, ins->op == TWI_LT);
+    if (low->op != TWI_L_IOTA || twi_lins_of(f, high)->op != TWI_L_SPLAT)
+        return 0;
+    return twi_larg(f, high, 0);
+}
+
+static const char *below(twi_emitter *e, twi_lid v, twi_lid scalar) {
+    const unsigned count = twi_lins_of(e->f, v)->count, lanes = twi_lanes(count);
+    const char *type = twi_ctype(e, TW_BOOL, count, sizeof(int32_t));
+    const char *key = twi_format(e->arena, "TW_BELOW%u", lanes);
+    const char *limit = splat(e, TW_I32, lanes, 0, "n_");
+    if (twi_need(e, key))
+        twi_sb_printf(&e->head,
+                      "#define %s(n) ({ \\\n"
+                      "    const int n_ = (n) < 0 ? 0 : (n) < %u ? (int)(n) : %u; \\\n"
+                      "    (%s)((%s){%s} < %s); })\n",
+                      key, lanes, lanes, type, type, numbers(e, lanes, 0), limit);
+    return twi_format(e->arena, "%s(%s)", key, text_of(e, scalar));
+}
+
 /* Butterfly over all lanes of a vector, by ascending weight: every lane ends with the same bits. */
 static const char *lane_fold(twi_emitter *e, twi_lid v) {
     const twi_lins *ins = twi_lins_of(e->f, v);
@@ -286,6 +311,11 @@ const char *twi_expression(twi_emitter *e, twi_lid v) {
             return splat(e, ins->elem, ins->count, value->mask, text);
         value->text = text;
         return NULL;
+    }
+    const twi_lid scalar = twi_below(e->f, v);
+    if (scalar) {
+        value->mask = sizeof(int32_t);
+        return below(e, v, scalar);
     }
     text = ins->op < TWI_ELEMENTWISE_END ? elementwise(e, v) : other(e, v);
     const bool bare = ins->op == TWI_L_LSCALAR || ins->op == TWI_L_ID || ins->op == TWI_L_STRIDE ||

@@ -80,6 +80,9 @@ const char *twi_object_text(twi_emitter *e, uint32_t object) {
     const twi_object *o = &e->f->object.at[object];
     bool changed = false;
     const char *name = o->name ? cleaned(e, twi_text(&e->loop->ctx->names, o->name), &changed) : "";
+    for (uint32_t i = 1; i < object; i++) /* two of one name: the later ones are numbered */
+        changed =
+            changed || (e->f->object.at[i].name == o->name && e->f->object.at[i].kind == o->kind);
     /* The number stands before the name only where the name alone might be another's. */
     e->object[object] = o->name && !changed
                             ? twi_format(e->arena, "%c_%s", prefix[o->kind], name)

@@ -228,8 +228,8 @@ typedef struct twi_bound { /* the choices of one build: by position in constant,
     const twi_choice *constant, *param;
     const char *note;
     twi_arena *scratch; /* for the walk; reset by the caller */
-    bool probe;    /* in: a choice that `requires` rules out is no error .. */
-    bool excluded; /* out: .. but this */
+    bool probe;         /* in: a choice that `requires` rules out is no error .. */
+    bool excluded;      /* out: .. but this */
 } twi_bound;
 /* *builder is set while one is open: who catches an out-of-memory jump abandons it. */
 tw_ir *twi_sema_kernel(tw_program *p, const twi_kernel *k, twi_bound *bound, tw_builder **builder);

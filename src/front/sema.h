@@ -25,6 +25,7 @@ struct twi_o {
     uint8_t kind;
     bool flag;
     bool param; /* a param is in it: never a value */
+    bool loose; /* INDEX: an extent known at run time: takes the type of what it meets */
     bool tile;  /* INDEX: holds an axis of tiles; in subscripts alone */
     tw_elem elem;
     uint32_t id;
@@ -111,6 +112,7 @@ tw_elem twi_held(tw_elem elem);   /* type of values of arrays of this type */
 tw_elem twi_summed(tw_elem elem); /* accum(T) */
 bool twi_is_float_elem(tw_elem elem);
 bool twi_is_int_elem(tw_elem elem);
+twi_o twi_sema_positions(twi_sema *s, tw_ix_op op, twi_o a, twi_o b); /* of INT and INDEX */
 twi_o twi_sema_binary(twi_sema *s, twi_b_op op, twi_o a, twi_o b, uint32_t at);
 twi_o twi_sema_unary(twi_sema *s, twi_b_op op, twi_o a, uint32_t at);
 

@@ -67,19 +67,13 @@ static tw_order options(twi_sema *s, const twi_x *x, bool ordered) {
 static bool is_untyped(twi_o o) { return o.kind == TWI_O_INT || o.kind == TWI_O_REAL; }
 static bool is_position(twi_o o) { return o.kind == TWI_O_INT || o.kind == TWI_O_INDEX; }
 
-static twi_o positions(twi_sema *s, tw_ix_op op, twi_o a, twi_o b) {
-    bool untyped = a.kind == TWI_O_INT && b.kind == TWI_O_INT;
-    return twi_index_o(untyped ? TWI_O_INT : TWI_O_INDEX, tw_build_ix_op(s->b, op, a.id, b.id),
-                       a.param || b.param, a.tile || b.tile);
-}
-
 static twi_o op_call(twi_sema *s, call *c) {
     tw_op op = (tw_op)c->w->value;
     const char *name = c->w->name;
     int n = c->w->arity;
     uint32_t at = c->x->at;
     if ((op == TW_OP_MIN || op == TW_OP_MAX) && is_position(c->arg[0]) && is_position(c->arg[1]))
-        return positions(s, op == TW_OP_MIN ? TW_IX_MIN : TW_IX_MAX, c->arg[0], c->arg[1]);
+        return twi_sema_positions(s, op == TW_OP_MIN ? TW_IX_MIN : TW_IX_MAX, c->arg[0], c->arg[1]);
     tw_elem e = twi_sema_unify(s, c->arg, n, at);
     if (e == TW_NONE)
         return twi_error_o();
@@ -142,7 +136,7 @@ static twi_o cdiv_call(twi_sema *s, call *c) {
     uint32_t at = c->x->at;
     twi_sema_at(s, at);
     if (is_position(c->arg[0]) && is_position(c->arg[1]))
-        return positions(s, TW_IX_CDIV, c->arg[0], c->arg[1]);
+        return twi_sema_positions(s, TW_IX_CDIV, c->arg[0], c->arg[1]);
     twi_o q =
         twi_sema_binary(s, TWI_B_IDIV, twi_sema_unary(s, TWI_B_NEG, c->arg[0], at), c->arg[1], at);
     return twi_sema_unary(s, TWI_B_NEG, q, at);
@@ -151,18 +145,16 @@ static twi_o cdiv_call(twi_sema *s, call *c) {
 /* ---- axes as numbers ---- */
 static twi_o extent_of(twi_sema *s, const twi_ax *ax, uint32_t at) {
     int64_t k;
-    twi_o n = ax->hi;
+    twi_o n = ax->hi, zero = twi_index_o(TWI_O_INT, tw_build_ix(s->b, 0), false, false);
     if (ax->kind == TWI_AX_BLOCK) {
-        twi_o lo = twi_index_o(TWI_O_INDEX, tw_build_ix_bound(s->b, ax->id, false), false, false);
-        return twi_sema_binary(
-            s, TWI_B_SUB,
-            twi_index_o(TWI_O_INDEX, tw_build_ix_bound(s->b, ax->id, true), false, false), lo, at);
-    }
-    if (!twi_o_plain(s, ax->lo, &k) || k != 0) {
+        tw_ix lo = tw_build_ix_bound(s->b, ax->id, false),
+              hi = tw_build_ix_bound(s->b, ax->id, true);
+        n = twi_index_o(TWI_O_INDEX, tw_build_ix_op(s->b, TW_IX_SUB, hi, lo), false, false);
+    } else if (!twi_o_plain(s, ax->lo, &k) || k != 0) {
         n = twi_sema_binary(s, TWI_B_SUB, ax->hi, ax->lo, at);
-        twi_o zero = twi_index_o(TWI_O_INT, tw_build_ix(s->b, 0), false, false);
-        n = n.kind == TWI_O_ERROR ? n : positions(s, TW_IX_MAX, n, zero);
+        n = n.kind == TWI_O_ERROR ? n : twi_sema_positions(s, TW_IX_MAX, n, zero);
     }
+    n.loose = n.kind == TWI_O_INDEX;
     return n;
 }
 

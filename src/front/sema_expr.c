@@ -74,6 +74,17 @@ static bool word_of(twi_sema *s, const twi_x *x, const twi_x *other, twi_o *out)
     return true;
 }
 
+/* The least i64 has no positive counterpart: the sign belongs to the numeral. */
+static twi_o unary_o(twi_sema *s, const twi_x *x) {
+    int64_t k;
+    if (x->op == TWI_B_NEG && x->a->kind == TWI_X_NUMBER && x->a->flag) {
+        const char *text = twi_format(s->arena, "-%s", x->a->text);
+        if (twi_parse_i64(text, strlen(text), &k) && k == INT64_MIN)
+            return twi_index_o(TWI_O_INT, tw_build_ix(s->b, k), false, false);
+    }
+    return twi_sema_unary(s, (twi_b_op)x->op, twi_sema_eval(s, x->a), x->at);
+}
+
 static twi_o binary_o(twi_sema *s, const twi_x *x) {
     twi_o a, b;
     bool equal = x->op == TWI_B_EQ || x->op == TWI_B_NE;
@@ -208,7 +219,7 @@ twi_o twi_sema_eval(twi_sema *s, const twi_x *x) {
         o = (twi_o){.kind = TWI_O_BOOL, .flag = x->flag};
         break;
     case TWI_X_UNARY:
-        o = twi_sema_unary(s, (twi_b_op)x->op, twi_sema_eval(s, x->a), x->at);
+        o = unary_o(s, x);
         break;
     case TWI_X_BINARY:
         o = binary_o(s, x);

@@ -42,7 +42,7 @@ tw_elem twi_summed(tw_elem e) {
 tw_elem twi_o_elem(const twi_sema *s, twi_o o) {
     if (o.kind == TWI_O_VALUE)
         return tw_build_elem_of(s->b, o.id);
-    return o.kind == TWI_O_INDEX ? TW_I64 : o.kind == TWI_O_BOOL ? TW_BOOL : TW_NONE;
+    return o.kind == TWI_O_INDEX && !o.loose ? TW_I64 : o.kind == TWI_O_BOOL ? TW_BOOL : TW_NONE;
 }
 
 const char *twi_o_text(twi_sema *s, twi_o o) {
@@ -111,6 +111,12 @@ static tw_value constant(twi_sema *s, twi_o o, tw_elem elem, uint32_t at) {
     return tw_build_const(s->b, elem, twi_o_num(s, o));
 }
 
+static tw_value index_value(twi_sema *s, twi_o o, tw_elem elem) {
+    tw_value v = tw_build_ix_value(s->b, o.id);
+    bool cast = o.loose && v && elem != TW_NONE && elem != TW_I64 && elem != TW_BOOL;
+    return cast ? tw_build_cast(s->b, elem, v) : v;
+}
+
 tw_value twi_sema_to_value(twi_sema *s, twi_o o, tw_elem elem, uint32_t at) {
     twi_sema_at(s, at);
     switch ((twi_o_kind)o.kind) {
@@ -136,7 +142,7 @@ tw_value twi_sema_to_value(twi_sema *s, twi_o o, tw_elem elem, uint32_t at) {
         if (o.tile)
             twi_sema_fail(s, TWI_E_NOT_BUILT, at, NULL,
                           "an index that depends on values (gather) is not built yet");
-        return o.param || o.tile ? 0 : tw_build_ix_value(s->b, o.id);
+        return o.param || o.tile ? 0 : index_value(s, o, elem);
     case TWI_O_TUPLE:
         twi_sema_fail(s, TWI_E_TUPLE, at, "take them apart: `a, b = f(x)`",
                       "%u values where one is wanted", o.parts);
@@ -168,8 +174,15 @@ tw_elem twi_sema_unify(twi_sema *s, const twi_o *o, int n, uint32_t at) {
         elem = e;
         first = o[k];
     }
+    bool counts = elem == TW_NONE, loose = false;
+    for (int k = 0; k < n; k++) {
+        counts = counts && (o[k].kind == TWI_O_INT || o[k].loose);
+        loose = loose || o[k].loose;
+    }
+    if (counts && loose)
+        return TW_I64;
     for (int k = 0; k < n && elem == TW_NONE; k++) {
-        if (o[k].kind == TWI_O_INT || o[k].kind == TWI_O_REAL) {
+        if (o[k].kind == TWI_O_INT || o[k].kind == TWI_O_REAL || o[k].loose) {
             twi_sema_fail(s, TWI_E_NEEDS_TYPE, at, "write f32(..) around one",
                           "untyped constants alone: the operation has no type");
             return TW_NONE;
@@ -300,6 +313,15 @@ static bool single(twi_sema *s, twi_o o, uint32_t at) {
     return false;
 }
 
+twi_o twi_sema_positions(twi_sema *s, tw_ix_op op, twi_o a, twi_o b) {
+    bool untyped = a.kind == TWI_O_INT && b.kind == TWI_O_INT;
+    twi_o o = twi_index_o(untyped ? TWI_O_INT : TWI_O_INDEX, tw_build_ix_op(s->b, op, a.id, b.id),
+                          a.param || b.param, a.tile || b.tile);
+    o.loose = o.kind == TWI_O_INDEX && (a.loose || a.kind == TWI_O_INT) &&
+              (b.loose || b.kind == TWI_O_INT);
+    return o;
+}
+
 twi_o twi_sema_binary(twi_sema *s, twi_b_op op, twi_o a, twi_o b, uint32_t at) {
     bool names = a.kind == b.kind && (a.kind == TWI_O_WORD || a.kind == TWI_O_TYPE);
     unsigned r = row[op].rule;
@@ -317,10 +339,7 @@ twi_o twi_sema_binary(twi_sema *s, twi_b_op op, twi_o a, twi_o b, uint32_t at) {
          ib = b.kind == TWI_O_INT || b.kind == TWI_O_INDEX;
     twi_sema_at(s, at);
     if (ia && ib && (r == R_ARITH || r == R_INT)) {
-        bool untyped = a.kind == TWI_O_INT && b.kind == TWI_O_INT;
-        return twi_index_o(untyped ? TWI_O_INT : TWI_O_INDEX,
-                           tw_build_ix_op(s->b, (tw_ix_op)row[op].ix, a.id, b.id),
-                           a.param || b.param, a.tile || b.tile);
+        return twi_sema_positions(s, (tw_ix_op)row[op].ix, a, b);
     }
     if ((a.kind == TWI_O_INT || a.kind == TWI_O_REAL) &&
         (b.kind == TWI_O_INT || b.kind == TWI_O_REAL))

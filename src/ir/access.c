@@ -6,6 +6,25 @@
 #include "ir/poly.h"
 #include "ir/whole.h"
 
+/* A divisor in the subscript that may be 0: then x % 0 = x leaves all bounds. NULL: none. */
+static const char *divisor(twi_prover *p, twi_ix x) {
+    const twi_ix_node *n = &p->ir->ix.at[x];
+    const char *found = NULL;
+    if (n->op < TWI_IX_ADD)
+        return NULL;
+    if ((n->op == TWI_IX_DIV || n->op == TWI_IX_MOD) && p->ir->ix.at[n->b].axes == 0 &&
+        !twi_prove_ge(p, twi_poly_of(p, n->b), 1)) {
+        twi_sb sb;
+        twi_sb_init(&sb, p->arena);
+        twi_sb_str(&sb, "requires ");
+        twi_ix_text(p->ir, &sb, n->b);
+        twi_sb_str(&sb, " >= 1");
+        found = twi_sb_text(&sb);
+    }
+    found = found ? found : divisor(p, n->a);
+    return found ? found : divisor(p, n->b);
+}
+
 /* "requires a <= b", unless that can never hold. */
 static const char *wanted(twi_prover *p, twi_poly a, twi_poly b) {
     int64_t k;
@@ -27,6 +46,9 @@ static bool inside(twi_prover *p, twi_ix x, twi_ix extent, const char **missing)
     *missing = NULL;
     if (low && high)
         return true;
+    *missing = divisor(p, x);
+    if (*missing)
+        return false;
     if (!high && low && twi_poly_extreme(p, at, true, &most))
         *missing = wanted(p, twi_poly_plus(p, most, 1), n);
     else if (high && !low && twi_poly_extreme(p, at, false, &least))
@@ -62,31 +84,50 @@ static const char *ix_text(const tw_ir *ir, twi_ix x) {
     return twi_sb_text(&sb);
 }
 
+/* The dims of an access that are not proved, as a set. What the search used is given back at once.
+ */
+static unsigned unproved(const tw_ir *ir, const twi_access *a, uint64_t live) {
+    const twi_array *array = &ir->array.at[a->array];
+    twi_mark mark = twi_arena_mark(ir->arena);
+    unsigned dims = 0;
+    twi_prover p;
+    twi_prover_init(&p, ir, ir->arena, live);
+    for (unsigned d = 0; d < array->rank; d++) {
+        const char *missing;
+        if (!inside(&p, a->ix[d], array->dim[d], &missing))
+            dims |= 1u << d;
+    }
+    twi_arena_reset(ir->arena, mark);
+    return dims;
+}
+
+/* The search again, for the words: diagnostics may live in the same arena, so nothing is given
+ * back. */
+static void report(const tw_ir *ir, const twi_ins *ins, unsigned d, uint64_t live) {
+    const twi_access *a = &ir->access.at[ins->attr];
+    const twi_array *array = &ir->array.at[a->array];
+    const char *help = NULL;
+    twi_prover p;
+    twi_prover_init(&p, ir, ir->arena, live);
+    (void)inside(&p, a->ix[d], array->dim[d], &help);
+    if (!help && ins->op == TWI_LOAD)
+        help = "add `else` with the value outside";
+    twi_error(&ir->ctx->diags, TWI_E_OUTSIDE, ins->loc, help,
+              "%s of %s: subscript %u, %s, is not proved to lie in 0 .. %s",
+              twi_op_row(ins->op)->name, twi_text(&ir->ctx->names, array->name), d,
+              ix_text(ir, a->ix[d]), ix_text(ir, array->dim[d]));
+}
+
 static void prove_access(tw_ir *ir, twi_id v, uint64_t around) {
     const twi_ins *ins = &ir->ins.at[v];
     twi_access *a = &ir->access.at[ins->attr];
-    const twi_array *array = &ir->array.at[a->array];
+    uint64_t live = around | ins->type.axes;
+    unsigned dims = unproved(ir, a, live);
     bool guarded = ins->op == TWI_LOAD && ins->nargs != 0;
-    twi_mark mark = twi_arena_mark(ir->arena);
-    twi_prover p;
-    twi_prover_init(&p, ir, ir->arena, around | ins->type.axes);
-    a->proof = TWI_ACCESS_PROVED;
-    for (unsigned d = 0; d < array->rank; d++) {
-        const char *missing;
-        if (inside(&p, a->ix[d], array->dim[d], &missing))
-            continue;
-        a->proof = guarded ? TWI_ACCESS_GUARDED : TWI_ACCESS_UNKNOWN;
-        if (guarded)
-            break;
-        const char *help = ins->op == TWI_LOAD ? "add `else` with the value outside" : NULL;
-        if (missing)
-            help = missing;
-        twi_error(&ir->ctx->diags, TWI_E_OUTSIDE, ins->loc, help,
-                  "%s of %s: subscript %u, %s, is not proved to lie in 0 .. %s",
-                  twi_op_row(ins->op)->name, twi_text(&ir->ctx->names, array->name), d,
-                  ix_text(ir, a->ix[d]), ix_text(ir, array->dim[d]));
-    }
-    twi_arena_reset(ir->arena, mark);
+    a->proof = dims == 0 ? TWI_ACCESS_PROVED : guarded ? TWI_ACCESS_GUARDED : TWI_ACCESS_UNKNOWN;
+    for (unsigned d = 0; !guarded && d < ir->array.at[a->array].rank; d++)
+        if (dims >> d & 1u)
+            report(ir, ins, d, live);
 }
 
 static void prove_region(tw_ir *ir, uint32_t region) {

@@ -5,7 +5,7 @@
  */
 #include "loop/verify_state.h"
 
-#define BIT(LEVEL) ((uint8_t)(1u << (LEVEL)))
+static uint8_t bit(unsigned level) { return (uint8_t)(1u << level); }
 
 typedef struct {
     twi_check *c;
@@ -18,7 +18,7 @@ static uint8_t of_lanes(const twi_func *f, const twi_lins *i, uint8_t varies) {
         return varies;
     unsigned extent = i->attr >> 16;
     if (i->op == TWI_L_LANE_FOLD && 1u << extent >= f->lanes)
-        return varies & (uint8_t)~BIT(TWI_LV_LANE);
+        return (uint8_t)(varies & ~bit(TWI_LV_LANE));
     return varies;
 }
 
@@ -30,13 +30,13 @@ static uint8_t value(const flow *w, twi_lid v) {
         varies |= f->ins.at[twi_larg(f, v, k)].varies;
     switch (i->op) {
     case TWI_L_ID:
-        return f->explicit_lanes && i->attr != TWI_LV_GRID ? 0 : BIT(i->attr);
+        return f->explicit_lanes && i->attr != TWI_LV_GRID ? (uint8_t)0 : bit(i->attr);
     case TWI_L_LLOAD:
         return varies | w->object[twi_check_access(w->c, v)->object];
     case TWI_L_LANE_READ: /* one lane's value for all, if they ask for the same lane */
-        return f->explicit_lanes || f->ins.at[twi_larg(f, v, 1)].varies & BIT(TWI_LV_LANE)
+        return f->explicit_lanes || f->ins.at[twi_larg(f, v, 1)].varies & bit(TWI_LV_LANE)
                    ? varies
-                   : varies & (uint8_t)~BIT(TWI_LV_LANE);
+                   : (uint8_t)(varies & ~bit(TWI_LV_LANE));
     default:
         return of_lanes(f, i, varies);
     }
@@ -64,7 +64,7 @@ static void visit(flow *w, twi_lid v) {
         if (kind == TWI_OBJ_PRIVATE || kind == TWI_OBJ_SCRATCH)
             now |= varies | w->c->control[v];
         else /* one for all workers: the index says whose element is read */
-            now |= f->ins.at[twi_larg(f, v, o->rank)].varies & BIT(TWI_LV_GRID);
+            now |= f->ins.at[twi_larg(f, v, o->rank)].varies & bit(TWI_LV_GRID);
         w->changed = w->changed || now != w->object[id];
         w->object[id] = now;
         return;
@@ -79,13 +79,13 @@ static void together(const flow *w, twi_lid v) {
     bool lanes = i->op == TWI_L_LANE_FOLD || i->op == TWI_L_LANE_XOR || i->op == TWI_L_LANE_READ;
     uint8_t bad = 0;
     if (lanes && !f->explicit_lanes)
-        bad = BIT(TWI_LV_LANE);
+        bad = bit(TWI_LV_LANE);
     if (i->op == TWI_L_BARRIER)
-        bad = i->attr == TWI_SCOPE_GROUP ? BIT(TWI_LV_LANE) | BIT(TWI_LV_SUB) : BIT(TWI_LV_LANE);
+        bad = (uint8_t)(bit(TWI_LV_LANE) | (i->attr == TWI_SCOPE_GROUP ? bit(TWI_LV_SUB) : 0u));
     bad &= w->c->control[v];
     if (bad)
         twi_check_fail(w->c, TWI_LOOP_E_V2, v, "runs under a condition or loop that varies by %s",
-                       bad & BIT(TWI_LV_LANE) ? "lane" : "subgroup");
+                       bad & bit(TWI_LV_LANE) ? "lane" : "subgroup");
 }
 
 void twi_check_varies(twi_check *c) {

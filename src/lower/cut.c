@@ -208,9 +208,11 @@ twi_cut_scope(twi_arena *arena, const tw_ir *ir, const twi_plan *plan, uint32_t 
     for (uint32_t k = 0; k < out->all.n; k++) {
         twi_id v = out->all.at[k];
         twi_cut_value *c = &out->value[v];
-        if (twi_op_row(twi_ins_of(ir, v)->op)->kind != TWI_KIND_LOCAL || !c->crossing)
+        if (twi_op_row(twi_ins_of(ir, v)->op)->kind != TWI_KIND_LOCAL)
             continue;
         const twi_place *place = plan ? twi_plan_place(plan, v) : NULL;
-        c->kept = (place && place->keep == TWI_KEEP_STRIPE) || loads_stored_array(out, v);
+        if (!c->crossing && !(place && place->to))
+            continue;
+        c->kept = (place && (place->keep == TWI_KEEP_STRIPE || place->to)) || loads_stored_array(out, v);
     }
 }

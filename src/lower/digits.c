@@ -86,6 +86,7 @@ open_grid(twi_lowering *w)
     }
 }
 
+/* Lanes of an SIMT subgroup; an explicit lane is a part of the vector, the digit itself stands at 0. */
 static void
 open_level(twi_lowering *w, unsigned level, int64_t total)
 {
@@ -97,6 +98,10 @@ open_level(twi_lowering *w, unsigned level, int64_t total)
         for (unsigned d = 0; d < m->n; d++) {
             if (m->d[d].level != level)
                 continue;
+            if (w->vectors) {
+                w->digit[a][d] = twi_w_int(w, 0);
+                continue;
+            }
             if (!id && m->d[d].extent > 1)
                 id = twi_w_leaf(w, TWI_L_ID, 1, level);
             w->digit[a][d] = split_id(w, id, m->d[d].stride, m->d[d].extent,
@@ -108,11 +113,12 @@ open_level(twi_lowering *w, unsigned level, int64_t total)
 void
 twi_w_open_group(twi_lowering *w)
 {
-    open_grid(w);
-    if (w->vectors)
-        return;
-    open_level(w, TWI_LV_SUB, w->subs);
-    open_level(w, TWI_LV_LANE, w->lanes);
+    for (unsigned f = w->plan->frames; f-- > 0;) {
+        twi_w_enter(w, f);
+        open_grid(w);
+        open_level(w, TWI_LV_SUB, w->subs);
+        open_level(w, TWI_LV_LANE, w->lanes);
+    }
 }
 
 /* ---- positions ---------------------------------------------------------------------------------- */

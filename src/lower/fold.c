@@ -418,6 +418,9 @@ twi_fold_settle(twi_lowering *w, const twi_fold *f, twi_state s, bool at_top)
         x = twi_w_op(w, TWI_SELECT, none, twi_w_int(w, -1), x);
     }
     twi_home *h = &w->home[f->id];
+    h->frame = (uint8_t)w->frame_id;
+    twi_w_make_carrier(w, f->id);
+    twi_w_carry(w, f->id, x);
     if (at_top && twi_w_stripe_index(w, f->own, NULL) == 0) {
         h->kind = TWI_HOME_SSA;
         h->ssa = x;

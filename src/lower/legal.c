@@ -91,12 +91,14 @@ static bool
 stripe_fits(const judge *j, twi_id v)
 {
     uint64_t axes = twi_ins_of(j->ir, v)->type.axes;
+    const twi_place *place = twi_plan_place(j->plan, v);
+    const twi_frame *frame = &j->plan->frame[place ? place->frame : 0];
     unsigned rank = 0;
     for (unsigned a = 1; a < j->ir->axis.n; a++) {
         if (!(axes >> a & 1))
             continue;
-        const twi_map *m = &j->frame->map[a];
-        rank += twi_digits_extent(m, twi_time_digits(j->ir, j->frame, a)) != 1;
+        const twi_map *m = &frame->map[a];
+        rank += twi_digits_extent(m, twi_time_digits(j->ir, frame, a)) != 1;
         for (unsigned d = 0; d < m->n; d++) {
             bool rolled = m->d[d].level == TWI_LV_LOOP ||
                           (m->d[d].level == TWI_LV_SERIAL && j->ir->axis.at[a].kind != TWI_AXIS_STEP);
@@ -115,6 +117,14 @@ stripe_fits(const judge *j, twi_id v)
                                               rank, TWI_MAX_RANK);
 }
 
+/* Stores run where their value is taken, else where it is made. */
+static unsigned
+store_frame(const judge *j, twi_id store)
+{
+    const twi_place *p = twi_plan_place(j->plan, twi_arg(j->ir, store, 0));
+    return !p ? 0 : p->to ? p->to - 1u : p->frame;
+}
+
 /* Workers that hold the same element would store it while others still load it. */
 static bool
 updates_fit(const judge *j, twi_id store)
@@ -123,14 +133,158 @@ updates_fit(const judge *j, twi_id store)
     if (j->caps->family == TWI_FAMILY_CPU || !twi_scope_touches(&j->cut, array, TWI_LOAD))
         return true;
     uint64_t axes = twi_access_axes(j->ir, store);
+    const twi_frame *frame = &j->plan->frame[store_frame(j, store)];
     int64_t covered = 1, workers = (int64_t)twi_plan_subs(j->plan) * j->caps->lane;
     for (unsigned a = 1; a < j->ir->axis.n; a++)
         if (axes >> a & 1)
-            covered *= twi_map_level_extent(&j->frame->map[a], TWI_LV_SUB) *
-                       twi_map_level_extent(&j->frame->map[a], TWI_LV_LANE);
+            covered *= twi_map_level_extent(&frame->map[a], TWI_LV_SUB) * twi_map_level_extent(&frame->map[a], TWI_LV_LANE);
     return covered == workers ||
            twi_refuse(j->why, "array %s is loaded and stored here: its axes must take all %lld workers, they take %lld",
                       twi_text(&j->ir->ctx->names, j->ir->array.at[array].name), (long long)workers, (long long)covered);
+}
+
+/* ---- frames ------------------------------------------------------------------------------------------- */
+static const char *
+frame_name(const judge *j, unsigned f)
+{
+    return twi_text(&j->ir->ctx->names, j->plan->frame[f].name);
+}
+
+static int64_t
+inner_extent(const judge *j, unsigned frame, unsigned axis)
+{
+    const twi_map *m = &j->plan->frame[frame].map[axis];
+    bool outer = m->n && (m->d[0].level == TWI_LV_GRID ||
+                          (m->d[0].level == TWI_LV_SERIAL && j->ir->axis.at[axis].kind == TWI_AXIS_STEP));
+    return outer ? twi_map_weight(m, 0) : twi_map_extent(m);
+}
+
+/* All frames give the same positions to a group and to a trip. */
+static bool
+frames_agree(const judge *j)
+{
+    for (unsigned f = 1; f < j->plan->frames; f++)
+        for (unsigned a = 1; a < j->ir->axis.n; a++) {
+            const twi_map *m = &j->plan->frame[0].map[a], *n = &j->plan->frame[f].map[a];
+            unsigned kind = j->ir->axis.at[a].kind;
+            if (!(j->plan->frame[f].axes & j->plan->frame[0].axes) >> a & 1 || kind == TWI_AXIS_FULL || !m->n || !n->n)
+                continue;
+            if (m->d[0].extent != n->d[0].extent || twi_map_weight(m, 0) != twi_map_weight(n, 0))
+                return twi_refuse(j->why, "axis %s: its %s digit is %lld of weight %lld in frame %s, %lld of %lld in %s",
+                                  twi_axis_text(j->ir, j->arena, a), twi_level_name(m->d[0].level),
+                                  (long long)m->d[0].extent, (long long)twi_map_weight(m, 0), frame_name(j, 0),
+                                  (long long)n->d[0].extent, (long long)twi_map_weight(n, 0), frame_name(j, f));
+        }
+    return true;
+}
+
+static bool
+has_loops(const judge *j, unsigned frame, uint64_t axes)
+{
+    for (unsigned a = 1; a < j->ir->axis.n; a++) {
+        const twi_map *m = &j->plan->frame[frame].map[a];
+        for (unsigned d = 0; (axes >> a & 1) && d < m->n; d++)
+            if (m->d[d].level == TWI_LV_LOOP && m->d[d].extent != 1)
+                return true;
+    }
+    return false;
+}
+
+/* Can the carrier take the value from its frame to the one that its place names? */
+static bool
+carrier_fits(const judge *j, const twi_place *p)
+{
+    const twi_ins *i = twi_ins_of(j->ir, p->value);
+    const char *name = twi_value_name(j->ir, p->value);
+    unsigned kind = twi_op_row(i->op)->kind, to = p->to - 1u;
+    bool simt = j->caps->family == TWI_FAMILY_SIMT;
+    int64_t bytes = (int64_t)tw_elem_size((tw_elem)i->type.elem);
+    if (kind != TWI_KIND_LOCAL && kind != TWI_KIND_FOLD)
+        return twi_refuse(j->why, "value %s: only element by element values and folds are converted", name);
+    if (p->via != TWI_TO_PRIVATE && p->via != TWI_TO_SHARED)
+        return twi_refuse(j->why, "value %s: to %s goes via private or shared", name, frame_name(j, to));
+    if (p->via == TWI_TO_SHARED && !simt)
+        return twi_refuse(j->why, "value %s: one worker a group: via private", name);
+    for (unsigned a = 1; a < j->ir->axis.n; a++) {
+        const twi_map *m = &j->plan->frame[p->frame].map[a], *n = &j->plan->frame[to].map[a];
+        if (!(i->type.axes >> a & 1))
+            continue;
+        if (!n->n)
+            return twi_refuse(j->why, "value %s: frame %s has no map for axis %s", name, frame_name(j, to),
+                              twi_axis_text(j->ir, j->arena, a));
+        int64_t x = inner_extent(j, p->frame, a), y = inner_extent(j, to, a);
+        if (x == 0 || y == 0)
+            return twi_refuse(j->why, "value %s: a carrier over a loop of run-time count has no size", name);
+        bytes *= x > y ? x : y;
+        if (p->via == TWI_TO_PRIVATE && simt && !twi_map_same_space(m, n))
+            return twi_refuse(j->why, "value %s: other workers hold axis %s in frame %s: via shared", name,
+                              twi_axis_text(j->ir, j->arena, a), frame_name(j, to));
+        if (kind == TWI_KIND_FOLD && simt && twi_map_level_extent(m, TWI_LV_SUB) > 1 && p->via == TWI_TO_SHARED)
+            return twi_refuse(j->why, "value %s: a fold on subgroups is not converted", name);
+    }
+    if (p->via == TWI_TO_PRIVATE && simt && !j->caps->indexable &&
+        (has_loops(j, p->frame, i->type.axes) || has_loops(j, to, i->type.axes)))
+        return twi_refuse(j->why, "value %s: the target cannot index private memory by a loop", name);
+    if (p->via == TWI_TO_SHARED && bytes > (int64_t)j->caps->shared)
+        return twi_refuse(j->why, "value %s: its carrier takes shared %lld B > %u B", name, (long long)bytes,
+                          j->caps->shared);
+    return bytes <= 1 << 20 || twi_refuse(j->why, "value %s: its carrier takes %lld B > %d B", name, (long long)bytes, 1 << 20);
+}
+
+static bool operands_reach(const judge *j, twi_id v, unsigned frame, unsigned depth);
+
+static bool
+value_reaches(const judge *j, twi_id v, unsigned frame, unsigned depth)
+{
+    const twi_ins *i = twi_ins_of(j->ir, v);
+    const twi_place *p = twi_plan_place(j->plan, v);
+    unsigned kind = twi_op_row(i->op)->kind, home = p ? p->frame : 0;
+    if (kind == TWI_KIND_LOCAL && !j->cut.value[v].kept)
+        return operands_reach(j, v, frame, depth + 1);
+    if (kind == TWI_KIND_LEAF && i->op != TWI_CARRY && i->op != TWI_RESULT)
+        return true;
+    if (twi_same_maps(j->plan, home, frame, i->type.axes) || (p && p->to == frame + 1))
+        return true;
+    return twi_refuse(j->why, "value %s lies in frame %s and is used in %s: say 'value %s: to %s via private' or shared",
+                      twi_value_name(j->ir, v), frame_name(j, home), frame_name(j, frame), twi_value_name(j->ir, v),
+                      frame_name(j, frame));
+}
+
+/* All that v needs in the frame can be had there. */
+static bool
+operands_reach(const judge *j, twi_id v, unsigned frame, unsigned depth)
+{
+    const twi_ins *i = twi_ins_of(j->ir, v);
+    if (depth > 200)
+        return twi_refuse(j->why, "value %s: more than 200 values deep across frames", twi_value_name(j->ir, v));
+    for (unsigned k = 0; k < i->nargs; k++)
+        if (!value_reaches(j, twi_arg(j->ir, v, k), frame, depth))
+            return false;
+    return true;
+}
+
+static bool
+frames_fit(const judge *j)
+{
+    if (j->plan->frames == 1)
+        return true;
+    if (!frames_agree(j))
+        return false;
+    for (uint32_t k = 0; k < j->plan->place.n; k++)
+        if (j->plan->place.at[k].to && !carrier_fits(j, &j->plan->place.at[k]))
+            return false;
+    for (uint32_t k = 0; k < j->cut.all.n; k++) {
+        twi_id v = j->cut.all.at[k];
+        const twi_ins *i = twi_ins_of(j->ir, v);
+        const twi_place *p = twi_plan_place(j->plan, v);
+        unsigned kind = twi_op_row(i->op)->kind;
+        if (kind == TWI_KIND_REGION)
+            return twi_refuse(j->why, "%u frames around a serial region are not built yet", j->plan->frames);
+        bool root = kind == TWI_KIND_FOLD || kind == TWI_KIND_EFFECT || j->cut.value[v].kept;
+        if (root && !operands_reach(j, v, kind == TWI_KIND_EFFECT ? store_frame(j, v) : p ? p->frame : 0, 0))
+            return false;
+    }
+    return true;
 }
 
 static bool
@@ -164,7 +318,7 @@ twi_plan_legal(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_
     twi_arena_init(&arena, ir->arena->mem);
     judge j = {.arena = &arena, .ir = ir, .caps = caps, .plan = plan, .frame = &plan->frame[0], .why = why};
     twi_cut_scope(&arena, ir, plan, twi_par_region(ir, plan->scope), &j.cut);
-    bool ok = stages_fit(&j);
+    bool ok = stages_fit(&j) && frames_fit(&j);
     for (unsigned a = 1; ok && a < ir->axis.n; a++)
         ok = !(j.frame->axes >> a & 1) || bounds_fit(&j, a);
     for (uint32_t k = 0; ok && k < j.cut.all.n; k++)

@@ -18,19 +18,11 @@ begin(twi_lowering *w, twi_arena *arena, const tw_ir *ir, const twi_caps *caps, 
     w->ir = ir;
     w->caps = caps;
     w->plan = plan;
-    w->frame = &plan->frame[0];
     twi_cut_scope(arena, ir, plan, twi_par_region(ir, plan->scope), &w->cut);
     w->vectors = is_explicit(caps);
-    w->lane_axis = -1;
-    w->lanes = w->vectors ? 1 : caps->lane;
     w->subs = w->vectors ? 1 : twi_plan_subs(plan);
-    for (unsigned a = 0; w->vectors && a < ir->axis.n; a++) {
-        int64_t e = w->frame->axes >> a & 1 ? twi_map_level_extent(&w->frame->map[a], TWI_LV_LANE) : 1;
-        if (e <= 1)
-            continue;
-        w->lane_axis = (int)a;
-        w->lanes = (uint32_t)e;
-    }
+    w->digits = twi_alloc_n(arena, plan->frames, sizeof *w->digits);
+    twi_w_enter(w, 0);
     w->home = TWI_NEW_N(arena, twi_home, ir->ins.n);
     w->memo = TWI_NEW_N(arena, twi_lid, ir->ins.n);
     w->slot_array = TWI_NEW_N(arena, uint32_t, ir->ins.n);
@@ -68,7 +60,7 @@ lower_scope(twi_arena *arena, twi_loop *loop, uint32_t func, const twi_caps *cap
     w->barrier_before = (bool *)(uintptr_t)barriers;
     twi_cursor_init(&w->c, loop, func);
     w->c.f->explicit_lanes = w->vectors;
-    w->c.f->lanes = w->lanes;
+    w->c.f->lanes = w->vectors ? twi_plan_lanes(plan) : caps->lane;
     w->c.f->subs = w->subs;
     twi_w_scope_body(w);
 }

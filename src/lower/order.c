@@ -80,8 +80,8 @@ void
 twi_describe_fold(const tw_ir *ir, const twi_plan *plan, twi_id fold, twi_order *o)
 {
     const twi_ins *i = twi_ins_of(ir, fold);
-    const twi_frame *f = &plan->frame[0];
     const twi_place *place = twi_plan_place(plan, fold);
+    const twi_frame *f = &plan->frame[place ? place->frame : 0];
     bool dot = i->op == TWI_DOT;
     int64_t chain = 1, subs = 1, ignore = 1;
     unsigned rounds = 0, none = 0;

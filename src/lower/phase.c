@@ -10,6 +10,7 @@ typedef enum { ITEM_VALUE, ITEM_UPDATE, ITEM_STORE, ITEM_YIELD } item_kind;
 typedef struct {
     uint8_t kind;
     bool leaves;     /* VALUE: used outside its nest */
+    uint8_t frame;   /* roots */
     twi_id id;       /* YIELD: the CARRY */
     twi_id value;    /* YIELD: its new value */
     uint32_t object; /* YIELD: where to */
@@ -29,6 +30,7 @@ typedef struct {
     twi_axis_digit slot[64];
     unsigned slots;
     uint64_t staged; /* stages filled in this walk */
+    unsigned frame;
 } walk;
 
 /* ---- loops and slots --------------------------------------------------------------------------------- */
@@ -292,8 +294,10 @@ emit_nest(walk *g, uint32_t first, int level, uint32_t nest)
             twi_w_array_store(w, it->id);
         else
             out.at[k - first] = twi_w_value(w, it->kind == ITEM_YIELD ? it->value : it->id);
-        if (it->kind == ITEM_VALUE && w->home[it->id].object)
+        if (it->kind == ITEM_VALUE && w->home[it->id].object) {
             twi_w_stripe_store(w, w->home[it->id].object, it->axes, out.at[k - first]);
+            twi_w_carry(w, it->id, out.at[k - first]);
+        }
     }
     for (uint32_t k = first; k < g->items.n; k++) {
         const item *it = &g->items.at[k];
@@ -379,16 +383,40 @@ emit_level(walk *g, int level)
     }
 }
 
+/* Shared carriers that the group reads, and those that it writes. */
+static void
+carrier_events(walk *g)
+{
+    twi_lowering *w = g->w;
+    uint64_t reads = 0, writes = 0;
+    for (uint32_t k = 0; k < g->items.n; k++) {
+        const item *it = &g->items.at[k];
+        const twi_ins *i = twi_ins_of(w->ir, it->id);
+        if (it->kind == ITEM_VALUE || it->kind == ITEM_UPDATE)
+            writes |= w->home[it->id].effect;
+        if (it->kind == ITEM_YIELD)
+            reads |= w->home[it->value].effect;
+        for (unsigned a = 0; a < i->nargs; a++)
+            reads |= w->home[twi_arg(w->ir, it->id, a)].effect;
+    }
+    if (writes)
+        twi_w_event(w, 0, writes);
+    if (reads & ~writes)
+        twi_w_event(w, reads & ~writes, 0);
+}
+
 static void
 emit_group(walk *g)
 {
     twi_lowering *w = g->w;
     uint64_t axes = 0;
+    twi_w_enter(w, g->frame);
     for (uint32_t k = 0; k < g->roots.n; k++)
         axes |= g->roots.at[k].axes;
     g->loops = loops_of(w, axes, g->loop);
     find_slots(g, axes);
     make_items(g);
+    carrier_events(g);
     uint32_t mark = twi_w_scope(w);
     emit_level(g, 0);
     twi_fold_collect(w, g->folds.at, g->folds.n);
@@ -411,6 +439,8 @@ static bool
 fits(const walk *g, const item *root)
 {
     uint64_t axes = root->axes;
+    if (g->frame != root->frame)
+        return false;
     for (uint32_t k = 0; k < g->roots.n; k++)
         axes |= g->roots.at[k].axes;
     twi_axis_digit loop[TWI_MAX_LOOPS + 8];
@@ -426,7 +456,9 @@ fits(const walk *g, const item *root)
 static void
 add_root(twi_lowering *w, walk *groups, unsigned *n, uint32_t region, item root)
 {
-    bool effect = root.kind == ITEM_STORE || root.kind == ITEM_YIELD;
+    bool effect = root.kind == ITEM_STORE || root.kind == ITEM_YIELD || w->plan->frames > 1;
+    root.frame = (uint8_t)twi_frame_of(w, root.id);
+    twi_w_enter(w, root.frame);
     for (unsigned k = effect && *n ? *n - 1 : 0; k < *n; k++)
         if (fits(&groups[k], &root)) {
             twi_push(w->arena, &groups[k].roots, root);
@@ -435,6 +467,7 @@ add_root(twi_lowering *w, walk *groups, unsigned *n, uint32_t region, item root)
     walk *g = &groups[(*n)++];
     g->w = w;
     g->region = region;
+    g->frame = root.frame;
     twi_push(w->arena, &g->roots, root);
 }
 
@@ -457,7 +490,10 @@ add_body_roots(twi_lowering *w, uint32_t region, unsigned p, walk *groups, unsig
             it.axes = twi_access_axes(w->ir, v);
         } else if (kind == TWI_KIND_LOCAL && c->kept && c->avail == p && !w->home[v].object) {
             it.kind = ITEM_VALUE;
+            twi_w_enter(w, twi_frame_of(w, v));
             w->home[v].object = twi_w_stripe(w, v, (tw_elem)i->type.elem, i->type.axes);
+            w->home[v].frame = (uint8_t)w->frame_id;
+            twi_w_make_carrier(w, v);
         } else {
             continue;
         }

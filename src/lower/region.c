@@ -87,8 +87,10 @@ open_carries(twi_lowering *w, twi_id serial, uint32_t region)
     for (uint32_t k = 0; k < r->carries.n; k++) {
         twi_id c = r->carries.at[k];
         const twi_type *t = &twi_ins_of(w->ir, c)->type;
+        twi_w_enter(w, twi_frame_of(w, c));
         w->home[c].object = twi_w_stripe(w, c, (tw_elem)t->elem, t->axes);
         w->home[c].kind = TWI_HOME_STRIPE;
+        w->home[c].frame = (uint8_t)w->frame_id;
         w->next_object[c] = twi_w_in_place(w, region, k) ? 0 : twi_w_stripe(w, c, (tw_elem)t->elem, t->axes);
         copy_stripe(w, t->axes, w->home[c].object, 0, twi_arg(w->ir, serial, k));
     }
@@ -107,10 +109,13 @@ emit_serial(twi_lowering *w, twi_id serial)
     unsigned depth = twi_w_depth(w);
     uint32_t mark = twi_w_scope(w);
     twi_w_open(w, axis, digit);
+    for (unsigned f = 0; f < w->plan->frames; f++) /* the trip is the same in all frames */
+        w->digits[f][axis][digit] = w->digit[axis][digit];
     twi_w_event_loop(w, true);
     twi_w_region(w, region);
     for (uint32_t k = 0; k < r->carries.n; k++) {
         twi_id c = r->carries.at[k];
+        twi_w_enter(w, twi_frame_of(w, c));
         if (w->next_object[c] && r->yields.at[k] != c)
             copy_stripe(w, twi_ins_of(w->ir, c)->type.axes, w->home[c].object, w->next_object[c], 0);
     }

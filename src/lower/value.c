@@ -133,6 +133,8 @@ static twi_lid
 settled_value(twi_lowering *w, twi_id v)
 {
     const twi_home *h = &w->home[v];
+    if (!twi_w_is_home(w, v))
+        return twi_w_carried(w, v);
     return h->kind == TWI_HOME_SSA ? h->ssa
                                    : twi_w_stripe_load(w, h->object, twi_ins_of(w->ir, v)->type.axes);
 }

@@ -12,8 +12,11 @@
 typedef enum { TWI_HOME_NONE, TWI_HOME_SSA, TWI_HOME_STRIPE } twi_home_kind;
 typedef struct {
     uint8_t kind;
+    uint8_t frame;
     twi_lid ssa;
-    uint32_t object; /* private, one dimension an axis with time digits */
+    uint32_t object; /* private, one dimension an axis with time digits of its frame */
+    uint32_t carrier; /* object that takes it to the frame of its place's `to`, by positions in the group; 0: none */
+    uint64_t effect;  /* of a shared carrier */
 } twi_home;
 
 typedef struct { twi_id value; twi_lid before; } twi_memo_undo;
@@ -28,7 +31,8 @@ typedef struct twi_lowering {
     const tw_ir *ir;
     const twi_caps *caps;
     const twi_plan *plan;
-    const twi_frame *frame;
+    const twi_frame *frame; /* in force: that of the group of roots being walked */
+    unsigned frame_id;
     const uint8_t *layout; /* by array id, or NULL */
     twi_cut cut;
     twi_cursor c;
@@ -36,7 +40,8 @@ typedef struct twi_lowering {
     int lane_axis;       /* explicit: the axis with the lane digit; -1: none */
     uint32_t lanes;      /* explicit: its extent, or 1; implicit: lanes of a subgroup */
     uint32_t subs;
-    twi_lid digit[TWI_MAX_AXES][TWI_MAX_DIGITS]; /* value of each open digit; 0: closed */
+    twi_lid (*digit)[TWI_MAX_DIGITS]; /* by axis, of the frame: value of each open digit; 0: closed */
+    twi_lid (*digits)[TWI_MAX_AXES][TWI_MAX_DIGITS]; /* by frame */
     twi_home *home;      /* by value id */
     twi_lid *memo;       /* by value id: computed here, for the open digits */
     TWI_VEC(twi_memo_undo) undo;
@@ -76,6 +81,15 @@ twi_lid twi_w_unroll(twi_lowering *w, uint32_t n);
 void twi_w_if(twi_lowering *w, twi_lid condition);
 void twi_w_close(twi_lowering *w);
 unsigned twi_w_count(const twi_lowering *w, twi_lid a);
+
+/* ---- frames.c: frames and what is taken from one to another ---- */
+void twi_w_enter(twi_lowering *w, unsigned frame);
+unsigned twi_frame_of(const twi_lowering *w, twi_id v);      /* in which a value or a root runs */
+bool twi_same_maps(const twi_plan *p, unsigned f, unsigned g, uint64_t axes);
+bool twi_w_is_home(const twi_lowering *w, twi_id v);         /* can it be read where it lies, in this frame? */
+void twi_w_make_carrier(twi_lowering *w, twi_id v);          /* if its place says `to` */
+void twi_w_carry(twi_lowering *w, twi_id v, twi_lid x);      /* writes the carrier at the open digits */
+twi_lid twi_w_carried(twi_lowering *w, twi_id v);            /* reads it, in the other frame */
 
 /* ---- digits.c: axes, positions, guards ---- */
 const twi_map *twi_w_map(const twi_lowering *w, unsigned axis);

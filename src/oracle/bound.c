@@ -18,6 +18,8 @@ typedef struct {
     twi_part keep[TWI_SYMBOLS];
     uint32_t n_keep, with_parts;
     bool whole, nan, any, plus, minus, positive;
+    bool exact;   /* all terms are */
+    size_t terms; /* that are not 0 */
     uint8_t flags;
     double *v, *e; /* terms */
 } adding;
@@ -70,6 +72,8 @@ static void add_term(adding *s, size_t k, const twi_form *x) {
     s->magnitude += fabs(x->v) + e;
     s->positive = s->positive && x->lo >= 0.0;
     s->whole = s->whole && e == 0.0 && x->v == floor(x->v);
+    s->exact = s->exact && e == 0.0;
+    s->terms += x->v != 0.0 ? 1u : 0u;
     if (x->kind != TWI_RANGE)
         return;
     if (twi_form_linear(x)) {
@@ -104,6 +108,11 @@ static double rounding_of(const twi_folding *f, const adding *s, size_t n, uint3
 }
 
 static bool special(const adding *s, size_t n, twi_form *out) {
+    if (s->exact && s->terms <= 1 && !s->nan && !s->any && !s->plus && !s->minus) {
+        *out = twi_form_exact(s->elem, twi_bits_of_double(s->elem, s->sum)); /* zeros add nothing */
+        out->flags = (uint8_t)(s->flags | (s->sum == 0.0 ? TWI_EITHER_ZERO : 0));
+        return true;
+    }
     double most = twi_rounding_of(s->elem).most;
     double slack = 1.0 + twi_gamma((double)n + 2.0, unit_of(s->elem));
     bool up = !(s->above * slack < most), down = !(-s->below * slack < most);
@@ -162,9 +171,11 @@ static void finish_sum(const twi_folding *f, adding *s, const twi_form *start, t
     out->hi = s->hi + r + slack;
     if (s->positive && out->lo < 0.0)
         out->lo = 0.0;
-    if (!(s->above + r < most))
+    /* every term keeps its sign and grows by 1 + gamma at most: so do all partial sums */
+    double reach = 1.0 + twi_gamma((double)n + 2.0, u);
+    if (!(s->above * reach < most))
         out->hi = INFINITY;
-    if (!(-s->below + r < most))
+    if (!(-s->below * reach < most))
         out->lo = -INFINITY;
     for (uint32_t k = 0; k < s->n_keep; k++)
         if (s->keep[k].c != 0.0)
@@ -230,6 +241,8 @@ static void add_plain(adding *s, size_t k, double v, double e) {
     s->magnitude += fabs(v) + e;
     s->positive = s->positive && v - e >= 0.0;
     s->whole = s->whole && e == 0.0 && v == floor(v);
+    s->exact = s->exact && e == 0.0;
+    s->terms += v != 0.0 ? 1u : 0u;
     s->r += e;
 }
 
@@ -247,7 +260,7 @@ static bool plain_term(const twi_folding *f, adding *s, size_t k, bool dot) {
 }
 
 static void bound_sum(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part *room) {
-    adding s = {.elem = f->to, .whole = true, .positive = true};
+    adding s = {.elem = f->to, .whole = true, .positive = true, .exact = true};
     bool dot = f->ins->op == TWI_DOT;
     size_t slots = 0;
     twi_part more[TWI_ROOM];

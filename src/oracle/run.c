@@ -64,6 +64,15 @@ static bool set_up_array(twi_oracle *o, uint32_t id, bool bounded) {
     return true;
 }
 
+/* Is it folded by max or min? Then the winner's error is the result's too. */
+static bool may_win(const tw_ir *ir, twi_id v) {
+    for (twi_id w = 1; w < ir->ins.n; w++)
+        if ((ir->ins.at[w].op == TWI_FMAX || ir->ins.at[w].op == TWI_FMIN) &&
+            twi_arg(ir, w, 0) == v)
+            return true;
+    return false;
+}
+
 /* Values whose errors tiles of more axes may share get them as symbols. */
 static void set_up_tiles(twi_oracle *o, const twi_classes *c) {
     const tw_ir *ir = o->ir;
@@ -75,7 +84,7 @@ static void set_up_tiles(twi_oracle *o, const twi_classes *c) {
             wider = (axes & ~more) == 0 && more != axes;
         }
         twi_tile t = {.elem = ir->ins.at[v].type.elem, .bounded = c->value[v]};
-        t.named = t.bounded && wider && twi_is_float((tw_elem)t.elem);
+        t.named = t.bounded && twi_is_float((tw_elem)t.elem) && (wider || may_win(ir, v));
         o->tile[v] = o->shadow[v] = t;
         o->shadow[v].named = false;
     }

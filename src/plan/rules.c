@@ -283,9 +283,8 @@ static bool frame_fits(const twi_judge *j, unsigned index) {
 }
 
 static bool frames_fit(const twi_judge *j) {
-    if (j->p->frames != 1)
-        return twi_refuse(j->why, "%u frames: this release walks a scope in exactly one",
-                          j->p->frames);
+    if (!j->p->frames)
+        return twi_refuse(j->why, "the plan has no frame");
     for (unsigned i = 0; i < j->p->frames; i++)
         if (!frame_fits(j, i))
             return false;
@@ -350,8 +349,10 @@ static bool place_fits(const twi_judge *j, const twi_place *v) {
     unsigned kind = twi_op_row(ins->op)->kind;
     if (v->frame >= j->p->frames || v->to > j->p->frames)
         return twi_refuse(j->why, "value %s: the plan has %u frames", name, j->p->frames);
-    if (v->to || v->via)
-        return twi_refuse(j->why, "value %s: conversions between frames are not built yet", name);
+    if (!v->to != !v->via)
+        return twi_refuse(j->why, "value %s: a conversion names a frame and a carrier", name);
+    if (v->to == v->frame + 1)
+        return twi_refuse(j->why, "value %s: it is made in that frame", name);
     if (v->keep > TWI_KEEP_STRIPE)
         return twi_refuse(j->why, "value %s: keep %s is not built yet: keep stripe", name,
                           twi_plan_words[TWI_WORDS_KEEP][v->keep]);

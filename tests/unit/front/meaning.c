@@ -106,6 +106,20 @@ static const meaning constants[] = {
                                  "Z[n] = cast.1\nstore Y[n] = f\n"},
 };
 
+static const meaning extents[] = {
+    /* known at launch: a constant; known in the loop: an integer that takes the type it meets */
+    {"g = f\n serial t: W tile 8 { g = g + extent(t) }\n Y[n] = g\n Z[n] = a",
+     "serial t: 0 .. W tile 8 {\ng: f32 = carry f\nixval.1: i64 = ixval hi(t) - lo(t)\ncast.1: f32 "
+     "= cast ixval.1\ng.1: f32 = add g, cast.1\nyield g.1\n}\n"
+     "g.2: f32 = result t 0\nstore Y[n] = g.2\n" REST},
+    {"axis u: 2 .. 7\n Y[n] = f * extent(u)\n Z[n] = a",
+     "const.1: f32 = const 5\nmul.1: f32 = mul f, const.1\nstore Y[n] = "
+     "mul.1\n" REST},
+    {"axis u: 7 .. 2\n Y[n] = f * extent(u)\n Z[n] = a",
+     "const.1: f32 = const 0\nmul.1: f32 = mul f, const.1\nstore Y[n] = "
+     "mul.1\n" REST},
+};
+
 static const meaning branches[] = {
     {"g = f\n if S == 3 and E == relu { g = max(f, 0.0) } else { g = f * 2.0 }\n Y[n] = g\n Z[n] = "
      "a",
@@ -158,6 +172,10 @@ static void test_constants(void **state) {
     (void)state;
     TABLE(constants);
 }
+static void test_extents(void **state) {
+    (void)state;
+    TABLE(extents);
+}
 static void test_branches(void **state) {
     (void)state;
     TABLE(branches);
@@ -173,9 +191,9 @@ static void test_loops(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bindings), cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_branches), cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_bindings),  cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_branches),  cmocka_unit_test(test_extents),
+        cmocka_unit_test(test_functions), cmocka_unit_test(test_loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -196,6 +196,15 @@ static void test_errors_of_meaning_together(void **state) {
     tw_context_destroy(ctx);
 }
 
+/* A function called three times and a body unrolled four times say their error once. */
+static void test_an_error_is_said_once(void **state) {
+    (void)state;
+    static const char call[] = "fn f(x) = x + nope\n" OPEN "b = f(a) + f(a) * f(a)" SHUT;
+    static const char unrolled[] = OPEN "repeat t: 4 { b = a + nope }" SHUT;
+    assert_int_equal(run(call, sizeof call - 1).count, 1);
+    assert_int_equal(run(unrolled, sizeof unrolled - 1).count, 1);
+}
+
 static void test_too_long(void **state) {
     (void)state;
     size_t n = (size_t)1 << 26;
@@ -207,10 +216,15 @@ static void test_too_long(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_depth),          cmocka_unit_test(test_moderate_depth_is_fine),
-        cmocka_unit_test(test_functions_nest), cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_binary),         cmocka_unit_test(test_every_prefix),
-        cmocka_unit_test(test_several_errors), cmocka_unit_test(test_errors_of_meaning_together),
+        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_moderate_depth_is_fine),
+        cmocka_unit_test(test_functions_nest),
+        cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_every_prefix),
+        cmocka_unit_test(test_several_errors),
+        cmocka_unit_test(test_errors_of_meaning_together),
+        cmocka_unit_test(test_an_error_is_said_once),
         cmocka_unit_test(test_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

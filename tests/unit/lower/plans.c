@@ -21,23 +21,48 @@
 
 typedef struct {
     const char *kernel, *dims, *bind; /* "R=3 W=70"; "T=f32" */
+    const char *caps, *plan;          /* a plan's text instead of random ones */
 } subject;
 
 static const subject subjects[] = {
-    {"row_sum", "R=3 W=70", "T=f32"},
-    {"row_sum", "R=2 W=4500", "T=bf16"},
-    {"row_max", "R=3 W=70", "T=f16"},
-    {"argmax", "R=5 W=33", "T=f32"},
-    {"softmax", "R=3 W=65", "T=f32"},
-    {"layernorm", "R=2 W=129", "T=f32"},
-    {"residual_layernorm", "R=3 W=63", "T=bf16"},
-    {"rmsnorm", "R=1 W=31", "T=f32"},
-    {"gelu_residual", "R=7 W=33", "T=f32"},
-    {"gemm", "M=13 N=19 K=17", "T=f32"},
-    {"gemm", "M=3 N=33 K=7", "T=f64"},
-    {"bmm", "Z=4 BA=2 BB=1 M=5 N=9 K=7", "T=f32"},
-    {"transpose", "M=17 N=9", "T=bf16"},
-    {"attention", "B=1 H=2 G=1 I=5 J=9 D=7 E=3", "T=f32 CAUSAL=true"},
+    {"row_sum", "R=3 W=70", "T=f32", NULL, NULL},
+    {"row_sum", "R=2 W=4500", "T=bf16", NULL, NULL},
+    {"row_max", "R=3 W=70", "T=f16", NULL, NULL},
+    {"argmax", "R=5 W=33", "T=f32", NULL, NULL},
+    {"softmax", "R=3 W=65", "T=f32", NULL, NULL},
+    {"layernorm", "R=2 W=129", "T=f32", NULL, NULL},
+    {"residual_layernorm", "R=3 W=63", "T=bf16", NULL, NULL},
+    {"rmsnorm", "R=1 W=31", "T=f32", NULL, NULL},
+    {"gelu_residual", "R=7 W=33", "T=f32", NULL, NULL},
+    {"gemm", "M=13 N=19 K=17", "T=f32", NULL, NULL},
+    {"gemm", "M=3 N=33 K=7", "T=f64", NULL, NULL},
+    {"bmm", "Z=4 BA=2 BB=1 M=5 N=9 K=7", "T=f32", NULL, NULL},
+    {"transpose", "M=17 N=9", "T=bf16", NULL, NULL},
+    {"attention", "B=1 H=2 G=1 I=5 J=9 D=7 E=3", "T=f32 CAUSAL=true", NULL, NULL},
+};
+
+/* given_plans: what random plans do not reach: values taken from one frame to another. */
+static const subject given_plans[] = {
+    {"transpose", "M=37 N=50", "T=f32", "cpu-avx512",
+     "plan transpose/0 target=cpu-avx512 isa=avx512 class=canonical spec T=f32 M=37 N=50\n"
+     "frame f: m = grid 3, slot 16 ; n = grid 4, lane 16\n"
+     "frame g: m = grid 3, lane 16 ; n = grid 4, slot 16\n"
+     "value X: to g via private\nentry main\n"},
+    {"transpose", "M=37 N=50", "T=bf16", "simt4",
+     "plan transpose/0 target=simt4 class=canonical spec T=bf16 M=37 N=50\n"
+     "frame f: m = grid 5, slot 2, sub 4 ; n = grid 13, lane 4\n"
+     "frame g: m = grid 5, slot 2, lane 4 ; n = grid 13, sub 4\n"
+     "value X: to g via shared\nentry main\n"},
+    {"softmax", "R=5 W=50", "T=f32", "cpu-avx512",
+     "plan softmax/0 target=cpu-avx512 isa=avx512 class=free spec T=f32 R=5 W=50\n"
+     "frame f: r = grid 5 ; w = loop 4, lane 16\n"
+     "frame g: r = grid 5 ; w = loop 13, slot 4\n"
+     "value p: to g via private\nvalue sum.1: in g\nvalue div.1: in g\nentry main\n"},
+    {"softmax", "R=5 W=50", "T=f32", "simt4",
+     "plan softmax/0 target=simt4 class=free spec T=f32 R=5 W=50\n"
+     "frame f: r = grid 5 ; w = slot 4, sub 4, lane 4\n"
+     "frame g: r = grid 5 ; w = sub 2, slot 8, lane 4\n"
+     "value p: to g via shared\nvalue sum.1: in g\nvalue div.1: in g\nentry main\n"},
 };
 
 static int64_t
@@ -138,7 +163,16 @@ static void
 check_plan(tw_context *ctx, twi_arena *a, const subject *s, const tw_ir *ir, const twi_caps *caps, uint64_t seed, twi_fixture fix)
 {
     twi_why why = {""};
-    twi_plans *plans = seed ? twi_search_random(a, ir, caps, NULL, seed, &why) : twi_search_default(a, ir, caps, NULL, &why);
+    twi_plans given, *plans;
+    if (s->plan) {
+        const char **derived;
+        plans = &given;
+        if (!twi_plan_parse(ctx, a, ir, s->kernel, s->plan, strlen(s->plan), plans, &derived))
+            fail_msg("%s: %s", s->kernel, tw_diag_text(ctx, false));
+        if (!twi_search_legal(ir, caps, plans, &why))
+            fail_msg("%s: %s", s->kernel, why.text);
+    } else
+        plans = seed ? twi_search_random(a, ir, caps, NULL, seed, &why) : twi_search_default(a, ir, caps, NULL, &why);
     if (!plans)
         fail_msg("%s: no plan for seed %llu: %s %s", s->kernel, (unsigned long long)seed, why.text, tw_diag_text(ctx, false));
     twi_loop *loop = twi_lower(a, ir, caps, plans);
@@ -191,14 +225,15 @@ setting(const char *name, uint64_t otherwise)
 }
 
 static void
-run_all(const char *caps_name, bool canonical)
+run_subjects(const subject *list, size_t n, const char *caps_name, bool canonical, uint64_t first, uint64_t plans)
 {
-    uint64_t plans = setting("TW_PLANS", 8), first = setting("TW_SEED", 0);
     if (getenv("TW_CAPS") && strcmp(getenv("TW_CAPS"), caps_name) != 0)
         return;
-    for (size_t k = 0; k < sizeof subjects / sizeof *subjects; k++) {
-        const subject *s = &subjects[k];
+    for (size_t k = 0; k < n; k++) {
+        const subject *s = &list[k];
         if (getenv("TW_KERNEL") && strcmp(getenv("TW_KERNEL"), s->kernel) != 0)
+            continue;
+        if (s->caps && strcmp(s->caps, caps_name) != 0)
             continue;
         tw_context *ctx = tw_context_create(NULL);
         jmp_buf spot, *saved;
@@ -220,6 +255,21 @@ run_all(const char *caps_name, bool canonical)
     }
 }
 
+static void
+run_all(const char *caps_name, bool canonical)
+{
+    run_subjects(subjects, sizeof subjects / sizeof *subjects, caps_name, canonical, setting("TW_SEED", 0),
+                 setting("TW_PLANS", 8));
+}
+
+static void
+run_given(const char *caps_name)
+{
+    run_subjects(given_plans, sizeof given_plans / sizeof *given_plans, caps_name, false, 0, 2);
+}
+
+static void given_avx512(void **state) { (void)state; run_given("cpu-avx512"); }
+static void given_simt4(void **state) { (void)state; run_given("simt4"); }
 static void on_avx512(void **state) { (void)state; run_all("cpu-avx512", false); }
 static void on_baseline(void **state) { (void)state; run_all("cpu-baseline", false); }
 static void on_simt4(void **state) { (void)state; run_all("simt4", false); }
@@ -231,6 +281,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(given_avx512), cmocka_unit_test(given_simt4),
         cmocka_unit_test(on_avx512), cmocka_unit_test(on_baseline), cmocka_unit_test(on_simt4),
         cmocka_unit_test(on_simt32), cmocka_unit_test(canonical_avx512), cmocka_unit_test(canonical_simt4),
     };
