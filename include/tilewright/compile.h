@@ -105,6 +105,11 @@ TW_API tw_status tw_plan_list(tw_context *ctx, const tw_ir *ir, const tw_compile
 /* Why a pin can't be had, in one line with numbers; "" if it can. Lives in the context. NULL: diagnostics. */
 TW_API const char *tw_plan_why_not(tw_context *ctx, const tw_ir *ir, const tw_compile_options *options, const char *pin);
 
+/* Developers: what the model counts for the options' plan, and the same counted over the loop IR made from it. One
+ * figure a call of fn; equal they must be. */
+typedef void (*tw_figure_fn)(void *user, unsigned scope, const char *figure, double tallied, double counted);
+TW_API tw_status tw_plan_figures(tw_context *ctx, const tw_ir *ir, const tw_compile_options *options, tw_figure_fn fn, void *user);
+
 /* ---- texts that are only printed back, and targets ------------------------------------------------------------ */
 TW_API const char *tw_caps_reprint(tw_context *ctx, tw_source caps); /* NULL: diagnostics */
 typedef struct tw_target_info {

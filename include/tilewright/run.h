@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Tilewright: running a kernel on the caller's arrays. How one is made: compile.h.
  *
- *     tw_tensor x = {.data = px, .device = {1, 0}, .rank = 2, .dtype = tw_elem_dtype(TW_F32), .shape = shape};
- *     const tw_tensor *tensors[] = {&x, &y};
- *     tw_call call = {.tensor = tensors, .tensors = 2};
- *     if (tw_kernel_run(kernel, &call) != TW_OK) fputs(call.error, stderr);
+ *     tw_tensor x = {.data = px, .device = {1, 0}, .rank = 2, .dtype = tw_elem_dtype(TW_F32),
+ * .shape = shape}; const tw_tensor *tensors[] = {&x, &y}; tw_call call = {.tensor = tensors,
+ * .tensors = 2}; if (tw_kernel_run(kernel, &call) != TW_OK) fputs(call.error, stderr);
  *
- * A kernel may be run by several threads at once, each with its own tw_call. Nothing is written when the arguments
- * are refused. The floating-point environment of the calling thread is put back as it was.
+ * A kernel may be run by several threads at once, each with its own tw_call. Nothing is written
+ * when the arguments are refused. The floating-point environment of the calling thread is put back
+ * as it was.
  */
 #ifndef TILEWRIGHT_RUN_H
 #define TILEWRIGHT_RUN_H
@@ -20,7 +20,8 @@ extern "C" {
 
 typedef struct tw_kernel tw_kernel; /* destroyed before its context */
 
-/* Arrays in order of declaration, temps left out; scalars likewise. Texts and shapes are the kernel's. */
+/* Arrays in order of declaration, temps left out; scalars likewise. Texts and shapes are the
+ * kernel's. */
 typedef struct tw_argument {
     const char *name;
     tw_elem elem;
@@ -39,28 +40,31 @@ typedef union tw_scalar {
 } tw_scalar;
 
 typedef struct tw_call {
-    const tw_tensor *const *tensor; /* one for each array; element type, rank and shape as the kernel's. Strides of
-                                       inputs: any; what is written overlaps neither itself nor another argument */
+    const tw_tensor *const
+        *tensor; /* one for each array; element type, rank and shape as the kernel's. Strides of
+                    inputs: any; what is written overlaps neither itself nor another argument */
     size_t tensors;
-    const tw_scalar *scalar;        /* one for each scalar; NULL: all have defaults, and take them */
+    const tw_scalar *scalar; /* one for each scalar; NULL: all have defaults, and take them */
     size_t scalars;
-    int threads;                    /* at most, the caller's included; 0: as many as there are cores */
-    char error[240];                /* written on failure: one line that names the argument */
+    int threads;     /* at most, the caller's included; 0: as many as there are cores */
+    char error[240]; /* written on failure: one line that names the argument */
 } tw_call;
 TW_API tw_status tw_kernel_run(tw_kernel *k, tw_call *call);
 
-/* Repeated runs of one call, median of batches: 200 ms warm-up, then 9 batches of at least 40 ms; quick: 20 ms, 5
- * batches of 8 ms. `inout` arrays are updated by every run. Threads are not pinned. */
+/* Repeated runs of one call, median of batches: 200 ms warm-up, then 9 batches of at least 40 ms;
+ * quick: 20 ms, 5 batches of 8 ms. `inout` arrays are updated by every run. Threads are not pinned.
+ */
 typedef struct tw_timing {
     double median_ns;   /* of a call */
     double batch_ns[9]; /* of a call, batch by batch */
     int batches;
-    int64_t calls;      /* a batch */
+    int64_t calls; /* a batch */
 } tw_timing;
 TW_API tw_status tw_kernel_time(tw_kernel *k, tw_call *call, bool quick, tw_timing *timing);
 
-TW_API const char *tw_kernel_entry(tw_kernel *k, tw_call *call); /* that would run: "main"; NULL: refused */
-TW_API void tw_kernel_destroy(tw_kernel *k); /* NULL is fine */
+TW_API const char *tw_kernel_entry(tw_kernel *k,
+                                   tw_call *call); /* that would run: "main"; NULL: refused */
+TW_API void tw_kernel_destroy(tw_kernel *k);       /* NULL is fine */
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a target can do, as data: all that plans, lowering, legality and cost know of a machine. Text form:
- * one `key value..` a line, in the order of caps.def, after `caps NAME`; unknown keys are errors.
+ * What a target can do, as data: all that plans, lowering, legality and cost know of a machine.
+ * Text form: one `key value..` a line, in the order of caps.def, after `caps NAME`; unknown keys
+ * are errors.
  */
 #ifndef TWI_CAPS_CAPS_H
 #define TWI_CAPS_CAPS_H
@@ -9,35 +10,39 @@
 
 typedef enum { TWI_FAMILY_CPU, TWI_FAMILY_SIMT } twi_family;
 typedef struct twi_caps {
-    twi_sym name;         /* "cpu", "simt32", "sm_90a" */
-    uint8_t family;       /* cpu: explicit lanes; simt: implicit lanes */
-    twi_sym isa;          /* cpu: "baseline", "avx2", "avx512", "neon"; else 0 */
+    twi_sym name;          /* "cpu", "simt32", "sm_90a" */
+    uint8_t family;        /* cpu: explicit lanes; simt: implicit lanes */
+    twi_sym isa;           /* cpu: "baseline", "avx2", "avx512", "neon"; else 0 */
     uint32_t vector_bytes; /* cpu: of a vector register: 16, 32, 64 */
-    uint32_t registers;   /* cpu: vector registers; simt: 32-bit registers a worker */
-    uint32_t lane;        /* simt: lanes of a subgroup (1: no lane operations); cpu: widest lane digit (elements) */
-    uint32_t sub;         /* subgroups a group at most */
-    uint32_t workers;     /* workers a group at most */
-    uint32_t shared;      /* bytes a group at most; 0: none */
-    uint32_t banks;       /* of shared memory, 4 bytes wide */
-    uint32_t slots;       /* elements of unrolled code a value may have (M5) */
-    uint32_t units;       /* cores or multiprocessors */
+    uint32_t registers;    /* cpu: vector registers; simt: 32-bit registers a worker */
+    uint32_t lane;    /* simt: lanes of a subgroup (1: no lane operations); cpu: widest lane digit
+                         (elements) */
+    uint32_t sub;     /* subgroups a group at most */
+    uint32_t workers; /* workers a group at most */
+    uint32_t shared;  /* bytes a group at most; 0: none */
+    uint32_t banks;   /* of shared memory, 4 bytes wide */
+    uint32_t slots;   /* elements of unrolled code a value may have (M5) */
+    uint32_t units;   /* cores or multiprocessors */
     uint32_t access_bytes; /* widest load or store of one worker (simt: 16; cpu: vector_bytes) */
-    bool indexable;       /* private arrays may be indexed at run time (M6) */
-    bool fma;             /* hardware fused multiply-add */
-    bool f16, bf16;       /* storage type spoken natively; else by integer operations */
-    bool lane_ops;        /* shuffles */
-    uint32_t probe;       /* bit probe: set of failed operation classes; 0: all as IEEE says; canonical needs 0 */
+    bool indexable;        /* private arrays may be indexed at run time (M6) */
+    bool fma;              /* hardware fused multiply-add */
+    bool f16, bf16;        /* storage type spoken natively; else by integer operations */
+    bool lane_ops;         /* shuffles */
+    uint32_t probe; /* bit probe: set of failed operation classes; 0: all as IEEE says; canonical
+                       needs 0 */
     /* cost, analytic: nanoseconds */
-    double op_ns[4];      /* by twi_price: FREE CHEAP DIV FUNC, one vector or one lane's op */
-    double byte_ns;       /* a byte from or to far memory */
-    double near_byte_ns;  /* from a cache that holds it */
+    double op_ns[4];     /* by twi_price: FREE CHEAP DIV FUNC, one vector or one lane's op */
+    double byte_ns;      /* a byte from or to far memory */
+    double near_byte_ns; /* from a cache that holds it */
     double barrier_ns, launch_ns, lane_round_ns, group_ns, trip_ns;
 } twi_caps;
 
 void twi_caps_default(twi_caps *caps);
 void twi_caps_print(const tw_context *ctx, const twi_caps *caps, twi_sb *out);
-bool twi_caps_parse(tw_context *ctx, const char *name, const char *text, size_t n, twi_caps *caps); /* diagnostics */
-/* Recorded targets built in: "cpu-baseline", "cpu-avx2", "cpu-avx512", "simt32", "simt4" (also caps/NAME.caps). */
+bool twi_caps_parse(tw_context *ctx, const char *name, const char *text, size_t n,
+                    twi_caps *caps); /* diagnostics */
+/* Recorded targets built in: "cpu-baseline", "cpu-avx2", "cpu-avx512", "simt32", "simt4" (also
+ * caps/NAME.caps). */
 bool twi_caps_named(tw_context *ctx, const char *name, twi_caps *caps);
 
 #endif

@@ -12,7 +12,7 @@ typedef struct cli_options {
     const char *kernel, *from, *stage, *plan, *target, *cases, *class_name, *caps, *fixture, *why_not, *mutate, *tile;
     const char *effort, *budget, *store, *dir;
     int64_t count, threads, top, seed; /* 0: not given */
-    bool check, time, json, quiet, no_color, spread, strided, help;
+    bool check, time, figures, json, quiet, no_color, spread, strided, help;
 } cli_options;
 
 typedef struct cli_command {

@@ -6,6 +6,7 @@
 #include "cli/table.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct {
     tool *t;
@@ -55,6 +56,56 @@ static int why_not(tool *t, const cli_options *o, const job *j) {
     return EXIT_DONE;
 }
 
+typedef struct {
+    tool *t;
+    table table;
+    bool print;
+    size_t figures, different;
+} figures;
+
+static void one_figure(void *user, unsigned scope, const char *name, double tallied, double counted) {
+    figures *f = user;
+    text a = {.t = f->t}, b = {.t = f->t};
+    text_number(&a, tallied);
+    text_number(&b, counted);
+    bool same = strcmp(a.at, b.at) == 0;
+    f->figures++;
+    f->different += !same;
+    const char *cells[] = {tool_format(f->t, "%u", scope), tool_copy(f->t, name, strlen(name)), a.at, b.at, same ? "" : "different"};
+    if (f->print || !same)
+        table_row(&f->table, cells);
+}
+
+/* --figures: one plan, or with random:SEED -n N so many, of which only differences are shown. */
+static int show_figures(tool *t, const cli_options *o, job *j) {
+    static const char *const head[] = {"scope", "figure", "tallied", "counted", ""};
+    figures f = {.t = t, .print = !o->count};
+    int64_t seed = 0, n = o->count ? o->count : 1;
+    bool random = j->options.plan && strncmp(j->options.plan, "random:", 7) == 0 && tool_parse_int(j->options.plan + 7, &seed);
+    if (o->count && !random) {
+        tool_error(t, 808, "--plan random:SEED -n N", "-n goes with random plans");
+        return EXIT_INPUT;
+    }
+    table_init(&f.table, t, head, 5);
+    for (int64_t k = 0; k < n; k++) {
+        if (random)
+            j->options.plan = tool_format(t, "random:%lld", (long long)(seed + k));
+        tw_status status = tw_plan_figures(t->ctx, j->ir, &j->options, one_figure, &f);
+        if (status != TW_OK)
+            return tool_status(status);
+    }
+    if (o->json) {
+        json_int(&t->json, "plans", n);
+        json_int(&t->json, "figures", (int64_t)f.figures);
+        json_int(&t->json, "different", (int64_t)f.different);
+    } else {
+        if (f.print || f.different)
+            table_print(&f.table, &t->out);
+        text_printf(&t->out, "%lld plans, %zu figures, %zu different\n", (long long)n, f.figures, f.different);
+    }
+    return f.different ? EXIT_WRONG : EXIT_DONE;
+}
+
 int cmd_plan(tool *t, const cli_options *o) {
     static const char *const head[] = {"plan", "family", "score", "figures"};
     job j = {0};
@@ -69,6 +120,8 @@ int cmd_plan(tool *t, const cli_options *o) {
         return EXIT_INPUT;
     if (o->why_not)
         return why_not(t, o, &j);
+    if (o->figures)
+        return show_figures(t, o, &j);
     listing l = {.t = t, .o = o, .top = o->top ? (size_t)o->top : 10, .texts = {.t = t}};
     table_init(&l.table, t, head, 4);
     if (o->json)

@@ -119,6 +119,10 @@ void text_number(text *s, double v) {
     char probe[64];
     if (special(s, v))
         return;
+    if (v == floor(v) && fabs(v) < 1e15) {
+        add_float(s, "%.*f", 0, v);
+        return;
+    }
     int digits = 1;
     for (; digits < 17; digits++) {
         (void)snprintf(probe, sizeof probe, "%.*g", digits, v);

@@ -72,7 +72,7 @@ static bool walk(tw_compiled *c, const tw_ir *ir, const tw_compile_options *o) {
     if (far >= 2 && !from_loop && !plan_step(c, o))
         return false;
     if (far >= 3) {
-        if (!(from_loop ? twi_path_loop_text(p, &o->loop_text) : twi_path_lower(p)))
+        if (!(from_loop ? twi_path_loop_text(p, &o->loop_text, false) : twi_path_lower(p)))
             return false;
         c->text[TW_STAGE_LOOP] = print_loop(c);
     }
@@ -115,12 +115,6 @@ void tw_compiled_release(tw_compiled *c) {
     twi_mem_put(&c->ctx->mem, c, sizeof *c);
 }
 
-static tw_status out_of_memory(tw_context *ctx) {
-    /* No text can be made now; the status says it. */
-    (void)ctx;
-    return TW_ERR_MEMORY;
-}
-
 tw_status tw_compile(tw_context *ctx, const tw_ir *ir, const tw_compile_options *options, tw_compiled **out) {
     const tw_compile_options defaults = tw_compile_options_defaults();
     const tw_compile_options *o = options ? options : &defaults;
@@ -132,7 +126,7 @@ tw_status tw_compile(tw_context *ctx, const tw_ir *ir, const tw_compile_options 
     if (TWI_GUARD(&ctx->mem, spot, saved)) {
         TWI_UNGUARD(&ctx->mem, saved);
         tw_compiled_release(c);
-        return out_of_memory(ctx);
+        return TW_ERR_MEMORY; /* no text can be made now; the status says it */
     }
     c = create(ctx);
     const uint32_t before = ctx->diags.errors;

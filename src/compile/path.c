@@ -146,9 +146,9 @@ static bool same_arguments(twi_path *p) {
     return same || path_error(p, TWI_E_PATH_LOOP, NULL, "the loop IR is for other arguments than the tile IR has");
 }
 
-bool twi_path_loop_text(twi_path *p, const tw_source *text) {
+bool twi_path_loop_text(twi_path *p, const tw_source *text, bool faults) {
     p->loop = twi_loop_parse(p->ctx, p->arena, p->ir, text->name, text->text, text->n);
-    return p->loop && (!p->ir || same_arguments(p)) && twi_loop_verify(p->loop);
+    return p->loop && (!p->ir || same_arguments(p)) && (twi_loop_verify(p->loop) || faults);
 }
 
 const char *twi_path_source(twi_path *p) {

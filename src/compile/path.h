@@ -36,7 +36,8 @@ bool twi_path_specialise(twi_path *p, const tw_ir *ir, const tw_compile_options 
 bool twi_path_class(twi_path *p, bool canonical);
 bool twi_path_plan(twi_path *p, const tw_compile_options *o);
 bool twi_path_lower(twi_path *p);
-bool twi_path_loop_text(twi_path *p, const tw_source *text);
+/* faults: what does not verify is taken all the same (planted faults must be noticed by who runs it). */
+bool twi_path_loop_text(twi_path *p, const tw_source *text, bool faults);
 /* NULL: no dialect speaks for the target (diagnostics). */
 const char *twi_path_source(twi_path *p);
 

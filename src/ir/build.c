@@ -113,7 +113,8 @@ static tw_ir *finish(tw_builder *b) {
         twi_build_fail(b, TWI_E_SCOPE, "end it before the kernel's end",
                        "a scope or loop is still open");
     if (b->failed) {
-        twi_prove_accesses(b->ir); /* what else is wrong */
+        if (!b->unranged)
+            twi_prove_accesses(b->ir); /* what else is wrong */
         return NULL;
     }
     tw_ir *ir = twi_ir_compact(b->ir, &b->ctx->arena);

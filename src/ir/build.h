@@ -22,6 +22,7 @@ struct tw_builder {
     twi_arena arena; /* the IR under construction too */
     tw_ir *ir;
     bool failed;
+    bool unranged; /* an axis got another range than it was given: nothing is proved of it */
     twi_loc loc;
     uint32_t current; /* region where instructions go */
     TWI_VEC(uint32_t)

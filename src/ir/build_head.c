@@ -39,10 +39,7 @@ static bool is_free(tw_builder *b, twi_sym name) {
 }
 
 bool twi_build_elem_ok(tw_builder *b, tw_elem elem) {
-    static const bool built[TW_ELEMS] = {
-        [TW_BOOL] = true, [TW_I8] = true,   [TW_I32] = true, [TW_I64] = true, [TW_U8] = true,
-        [TW_U32] = true,  [TW_BF16] = true, [TW_F16] = true, [TW_F32] = true, [TW_F64] = true};
-    if ((unsigned)elem < TW_ELEMS && built[elem])
+    if (twi_elem_is_built(elem))
         return true;
     twi_build_fail(b, TWI_E_NOT_BUILT, NULL, "type %s is not built yet", tw_elem_name(elem));
     return false;

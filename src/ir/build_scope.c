@@ -43,6 +43,7 @@ static tw_axis new_axis(tw_builder *b, const tw_range *range, twi_axis_kind kind
                   .loc = b->loc};
     const char *name = sym ? twi_text(&b->ctx->names, sym) : "?";
     bool par = kind == TWI_AXIS_INDEX || kind == TWI_AXIS_BLOCK;
+    b->unranged |= b->failed; /* a bound of 0 may be one that failed */
     if (a.lo == 0)
         a.lo = twi_ix_const(ir, 0);
     if (!is_scalar(b, a.lo, name) || (par && !known_at_launch(b, a.lo, name)))
@@ -51,6 +52,7 @@ static tw_axis new_axis(tw_builder *b, const tw_range *range, twi_axis_kind kind
         b->failed = true;
         a.hi = twi_ix_const(ir, 1);
     }
+    b->unranged |= b->failed;
     if (range->block < 0)
         twi_build_fail(b, TWI_E_BLOCK_SIZE, NULL, "axis %s has blocks of %lld", name,
                        (long long)range->block);

@@ -61,6 +61,13 @@ const twi_monoid *twi_monoid_of(unsigned fold_op) {
 
 tw_elem twi_accum(tw_elem elem) { return (tw_elem)elem_of(elem)->accum; }
 
+bool twi_elem_is_built(tw_elem elem) {
+    static const bool built[TW_ELEMS] = {
+        [TW_BOOL] = true, [TW_I8] = true,   [TW_I32] = true, [TW_I64] = true, [TW_U8] = true,
+        [TW_U32] = true,  [TW_BF16] = true, [TW_F16] = true, [TW_F32] = true, [TW_F64] = true};
+    return (unsigned)elem < TW_ELEMS && built[elem];
+}
+
 bool twi_is_float(tw_elem elem) { return elem_of(elem)->is_float; }
 
 bool twi_is_int(tw_elem elem) { return elem_of(elem)->is_int; }

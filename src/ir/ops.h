@@ -76,6 +76,8 @@ const twi_op_info *twi_op_row(unsigned op);        /* of any tile IR operation *
 twi_op twi_op_named(const char *spelling);         /* elementwise rows only; TWI_NOP if unknown */
 const twi_monoid *twi_monoid_of(unsigned fold_op); /* NULL if op is no fold */
 
+/* Does this release build the type? */
+bool twi_elem_is_built(tw_elem elem);
 /* What a fold of this element type accumulates in (numerics.md: accum(T)); TW_NONE where none. */
 tw_elem twi_accum(tw_elem elem);
 bool twi_is_float(tw_elem elem);

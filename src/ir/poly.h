@@ -9,7 +9,7 @@
 #include "ir/ir.h"
 
 #define TWI_POLY_DEGREE 6
-#define TWI_PROVE_STEPS 6000
+#define TWI_PROVE_STEPS 2000
 #define TWI_PROVE_DEPTH 28
 
 typedef struct { /* coef * product of atoms, ascending, repeated for powers */

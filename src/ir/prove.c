@@ -80,10 +80,13 @@ static bool mentions(const twi_prover *p, twi_poly a, unsigned op, uint32_t id) 
 static bool by_position(twi_prover *p, twi_atom t, twi_poly c, twi_poly r, bool low) {
     const twi_axis *axis = &p->ir->axis.at[t.id];
     if (t.op == TWI_IX_AXIS && axis->block) { /* a position lies in its block */
-        unsigned end = low ? TWI_IX_LO : TWI_IX_HI;
-        if (mentions(p, r, end, t.id) &&
-            branch(p, with(p, c, r, twi_poly_plus(p, twi_poly_leaf(p, end, t.id), low ? 0 : -1))))
-            return true;
+        for (int end = 0; end < 2; end++) {
+            unsigned op = end ? TWI_IX_HI : TWI_IX_LO;
+            int64_t away = end ? (low ? -axis->block : -1) : (low ? 0 : axis->block - 1);
+            if (mentions(p, r, op, t.id) &&
+                branch(p, with(p, c, r, twi_poly_plus(p, twi_poly_leaf(p, op, t.id), away))))
+                return true;
+        }
     }
     if (t.op == TWI_IX_HI && !low && mentions(p, r, TWI_IX_LO, t.id) &&
         branch(p, with(p, c, r, twi_poly_plus(p, twi_poly_leaf(p, TWI_IX_LO, t.id), axis->block))))
@@ -210,9 +213,6 @@ static bool by_fact(twi_prover *p, twi_poly a, const twi_mono *term, twi_poly f)
 }
 
 static bool by_facts(twi_prover *p, twi_poly a) {
-    for (uint32_t f = 0; f < p->fact.n; f++)
-        if (twi_poly_plainly(p, twi_poly_add(p, a, p->fact.at[f], -1)))
-            return true;
     for (uint32_t k = 0; k < a.n; k++) {
         if (a.m[k].coef >= 0)
             continue;
@@ -223,14 +223,41 @@ static bool by_facts(twi_prover *p, twi_poly a) {
     return false;
 }
 
+/* The common case without search: every position goes to the end that its plain sign asks for. */
+static bool swept(twi_prover *p, twi_poly a) {
+    uint64_t below = UINT64_C(1) << 40; /* positions alone */
+    for (uint32_t id; (id = next_atom(p, a, below)) != 0;) {
+        twi_poly c, r;
+        twi_atom t = p->atom.at[id];
+        if (!twi_poly_split(p, a, id, &c, &r))
+            return false;
+        bool low = twi_poly_plainly(p, c);
+        if (!low && !twi_poly_plainly(p, twi_poly_add(p, twi_poly_const(p, 0), c, -1)))
+            return false;
+        int64_t shift = t.op == TWI_IX_HI ? 1 : 0;
+        a = with(p, c, r,
+                 low ? twi_poly_plus(p, axis_lo(p, t.id), shift)
+                     : twi_poly_plus(p, axis_hi(p, t.id), shift - 1));
+        if (p->steps-- <= 0)
+            return false;
+    }
+    if (twi_poly_plainly(p, a))
+        return true;
+    for (uint32_t f = 0; f < p->fact.n; f++)
+        if (twi_poly_plainly(p, twi_poly_add(p, a, p->fact.at[f], -1)))
+            return true;
+    return false;
+}
+
 bool twi_prove_step(twi_prover *p, twi_poly a) {
     int64_t k;
     if (twi_poly_is_const(a, &k))
         return k >= 0 && !p->lost;
     if (p->lost || p->steps-- <= 0 || p->depth >= TWI_PROVE_DEPTH)
         return false;
-    if (twi_poly_plainly(p, a))
+    if (twi_poly_plainly(p, a) || swept(p, a))
         return true;
+    p->lost = false; /* what the sweep lost */
     p->depth++;
     bool proved = false;
     uint64_t below = UINT64_MAX;

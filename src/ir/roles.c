@@ -120,7 +120,7 @@ void twi_check_roles(tw_ir *ir) {
     }
     for (uint32_t a = 1; a < ir->array.n; a++) {
         const twi_array *x = &ir->array.at[a];
-        bool stored = (x->role != TWI_OUT && x->role != TWI_INOUT) || x->has_fill;
+        bool stored = x->role != TWI_OUT || x->has_fill;
         for (uint32_t k = 0; k < all.n; k++)
             stored |= all.at[k].store && all.at[k].array == a;
         if (!stored)

@@ -293,8 +293,12 @@ twi_ix twi_scan_ix(twi_scan *s) {
 tw_elem twi_scan_elem(twi_scan *s) {
     twi_word w = twi_scan_name(s);
     for (unsigned e = 1; !s->failed && e < TW_ELEMS; e++)
-        if (twi_scan_is(w, tw_elem_name((tw_elem)e)))
+        if (twi_scan_is(w, tw_elem_name((tw_elem)e))) {
+            if (!twi_elem_is_built((tw_elem)e))
+                twi_scan_fail(s, TWI_E_NOT_BUILT, "type %s is not built yet",
+                              tw_elem_name((tw_elem)e));
             return (tw_elem)e;
+        }
     twi_scan_fail(s, TWI_E_TEXT, "expected an element type");
     return TW_NONE;
 }

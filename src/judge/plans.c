@@ -24,7 +24,7 @@ static void prepare(twi_unit *u, twi_trial *t, const tw_compile_options *o) {
     t->source = "";
     bool ok = twi_path_class(&p, o->canonical);
     if (ok && o->loop_text.text) {
-        ok = twi_path_loop_text(&p, &o->loop_text);
+        ok = twi_path_loop_text(&p, &o->loop_text, true);
         t->plan = hex(u->arena, twi_hash(o->loop_text.text, o->loop_text.n, 0));
     } else if (ok && (ok = twi_path_plan(&p, o))) {
         t->plan = hex(u->arena, twi_plan_hash(p.ir, p.plans));

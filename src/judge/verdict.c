@@ -90,6 +90,12 @@ void twi_unit_judge(twi_unit *u) {
         const twi_outcome *out = twi_outcome_of(u, k);
         tw_verify_row row = {.plan = t->plan, .how = t->how, .source = t->source, .depth = t->depth,
                              .fixture = twi_fixture_name(u->fixture), .verdict = words[out->how], .note = out->note, .failed = true};
+        if (out->how > TWI_RAN_REFUSED) {
+            row.element = "-"; /* until a result says more */
+            row.got = out->note;
+            row.want = "a run without it";
+            row.bound = "none";
+        }
         if (t->refused)
             row.note = t->refused;
         else if (trouble && out->how == TWI_RAN) {

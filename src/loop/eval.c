@@ -10,12 +10,6 @@
 
 #include <math.h>
 
-typedef struct {
-    void *r;
-    const void *a, *b, *c;
-    size_t n;
-} rows;
-
 /* One loop: elements of type T, the expression in terms of x, y, z of type C. */
 #define EACH(T, C, EXPR)                                                                           \
     do {                                                                                           \
@@ -65,7 +59,7 @@ typedef struct {
         return false;                                                                              \
     }
 
-static bool in_f32(unsigned op, const rows *p) {
+static bool in_f32(unsigned op, const twi_rows *p) {
     switch (op) {
     case TWI_ADD:
         EACH(float, float, x + y);
@@ -100,7 +94,7 @@ static bool in_f32(unsigned op, const rows *p) {
     }
 }
 
-static bool in_f64(unsigned op, const rows *p) {
+static bool in_f64(unsigned op, const twi_rows *p) {
     switch (op) {
     case TWI_ADD:
         EACH(double, double, x + y);
@@ -128,7 +122,7 @@ static bool in_f64(unsigned op, const rows *p) {
 }
 
 /* As far as the sign does not matter. */
-static bool wrapping(unsigned op, unsigned elem, const rows *p) {
+static bool wrapping(unsigned op, unsigned elem, const twi_rows *p) {
     unsigned mask = 8u * (unsigned)tw_elem_size((tw_elem)elem) - 1u;
     switch (op) {
     case TWI_ADD:
@@ -161,7 +155,7 @@ static int64_t arithmetic_shift(int64_t a, unsigned n) {
     return a < 0 ? (int64_t) ~(~(uint64_t)a >> n) : (int64_t)((uint64_t)a >> n);
 }
 
-static bool by_sign(unsigned op, unsigned elem, const rows *p) {
+static bool by_sign(unsigned op, unsigned elem, const twi_rows *p) {
     unsigned mask = 8u * (unsigned)tw_elem_size((tw_elem)elem) - 1u;
     switch (op) {
     case TWI_IDIV:
@@ -213,7 +207,7 @@ static bool by_sign(unsigned op, unsigned elem, const rows *p) {
         return false;                                                                              \
     }
 
-static bool compare_narrow(unsigned op, unsigned from, const rows *p) {
+static bool compare_narrow(unsigned op, unsigned from, const twi_rows *p) {
     switch (from) {
     case TW_I8:
         COMPARISONS(int8_t);
@@ -229,7 +223,7 @@ static bool compare_narrow(unsigned op, unsigned from, const rows *p) {
     }
 }
 
-static bool compare(unsigned op, unsigned from, const rows *p) {
+static bool compare(unsigned op, unsigned from, const twi_rows *p) {
     switch (from) {
     case TW_F32:
         COMPARISONS(float);
@@ -248,7 +242,7 @@ static bool compare(unsigned op, unsigned from, const rows *p) {
     }
 }
 
-static bool truths(unsigned op, const rows *p) {
+static bool truths(unsigned op, const twi_rows *p) {
     switch (op) {
     case TWI_AND:
         COMPARE(uint8_t, x & y);
@@ -271,7 +265,7 @@ static bool truths(unsigned op, const rows *p) {
         return true;                                                                               \
     } while (0)
 
-static bool choose(unsigned elem, const rows *p) {
+static bool choose(unsigned elem, const twi_rows *p) {
     switch (tw_elem_size((tw_elem)elem)) {
     case 1:
         CHOOSE(uint8_t);
@@ -286,15 +280,13 @@ static bool choose(unsigned elem, const rows *p) {
     }
 }
 
-bool twi_eval(unsigned op, tw_elem elem, tw_elem from, void *r, const void *a, const void *b,
-              const void *c, size_t n) {
-    const rows row = {r, a, b, c, n}, *p = &row;
+bool twi_eval(unsigned op, tw_elem elem, tw_elem from, const twi_rows *p) {
     const twi_loop_row *info = twi_loop_row_of(op);
     if (!info || !twi_loop_elementwise(op))
         return false;
     switch (info->rule) {
     case TWI_RULE_CAST:
-        return twi_eval_cast(elem, from, r, a, n);
+        return twi_eval_cast(elem, from, p->r, p->a, p->n);
     case TWI_RULE_SELECT:
         return choose(elem, p);
     case TWI_RULE_COMPARE:
@@ -304,7 +296,7 @@ bool twi_eval(unsigned op, tw_elem elem, tw_elem from, void *r, const void *a, c
     case TWI_RULE_BITS:
         if (tw_elem_size(elem) != tw_elem_size(from))
             return false;
-        memcpy(r, a, n * tw_elem_size(elem));
+        memcpy(p->r, p->a, p->n * tw_elem_size(elem));
         return true;
     default:
         break;

@@ -165,7 +165,7 @@ static void ragged_loop(twi_run *run, twi_lid v, const int64_t *lo, const int64_
         masked(run, i->body, mask, n);
         for (uint32_t w = 0; w < run->workers; w++)
             if (mask[w]) {
-                mask[w] = hi[w] - at[w] > (int64_t)i->attr;
+                mask[w] = (uint64_t)hi[w] - (uint64_t)at[w] > i->attr;
                 at[w] += mask[w] ? (int64_t)i->attr : 0;
             }
     }
@@ -192,7 +192,7 @@ static void rolled(twi_run *run, twi_lid v) {
     } else {
         for (int64_t k = first; k < end; k += (int64_t)i->attr) {
             loop_body(run, v, k);
-            if (end - k <= (int64_t)i->attr)
+            if ((uint64_t)end - (uint64_t)k <= i->attr)
                 break;
         }
     }
@@ -244,9 +244,9 @@ static void elementwise(twi_run *run, twi_lid v) {
     const void *x[3] = {NULL, NULL, NULL};
     for (unsigned k = 0; k < i->nargs && k < 3; k++)
         x[k] = twi_run_arg(run, v, k);
+    const twi_rows rows = {run->value[v], x[0], x[1], x[2], (size_t)run->workers * i->count};
     count(run, i, a);
-    if (!twi_eval(i->op, (tw_elem)i->elem, (tw_elem)a->elem, run->value[v], x[0], x[1], x[2],
-                  (size_t)run->workers * i->count))
+    if (!twi_eval(i->op, (tw_elem)i->elem, (tw_elem)a->elem, &rows))
         twi_run_fault(run, TWI_FAULT_OUTSIDE, v, "no meaning of %s on %s", twi_loop_op_name(i->op),
                       tw_elem_name((tw_elem)a->elem));
     if (run->shadow[v])

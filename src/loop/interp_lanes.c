@@ -57,11 +57,12 @@ static void fold(twi_run *run, twi_lid v) {
     twi_mark mark = twi_arena_mark(run->arena);
     unsigned char *x = twi_copy(run->arena, twi_run_arg(run, v, 0), n * size);
     unsigned char *y = twi_alloc_n(run->arena, n, size);
+    const twi_rows rows = {x, x, y, NULL, n};
     for (unsigned round = 0; round < rounds; round++) {
         uint32_t bit = 1u << (log_stride + round);
         exchange(run, x, y, size, a->count, bit);
         in_order(run, x, y, size, a->count, bit);
-        if (!twi_eval(merge, (tw_elem)i->elem, (tw_elem)i->elem, x, x, y, NULL, n))
+        if (!twi_eval(merge, (tw_elem)i->elem, (tw_elem)i->elem, &rows))
             twi_run_fault(run, TWI_FAULT_OUTSIDE, v, "no meaning of lane_fold %s on %s",
                           twi_loop_op_name(merge), tw_elem_name((tw_elem)i->elem));
     }

@@ -108,48 +108,63 @@ static void add_reader(const access *a, twi_cell *c, uint32_t w) {
     c->read = run->clock;
 }
 
+/* Only the first fault is told: nothing is spelled out for others. */
+static bool told(const twi_run *run) { return run->result->fault.kind != TWI_FAULT_NONE; }
+
+static const char *line_of(const twi_run *run, twi_lid v) {
+    twi_sb text;
+    twi_sb_init(&text, run->arena);
+    twi_loop_show(run->loop, run->func, v, &text);
+    return twi_sb_text(&text);
+}
+
 static void watch_read(const access *a, twi_cell *c, int64_t k, uint32_t w) {
     twi_run *run = a->run;
     bool array = a->object->kind == TWI_OBJ_ARRAY;
     bool fresh = c->writer && (array || c->written >= run->shared_time);
-    if (!fresh)
+    if (!fresh && !told(run))
         twi_run_fault(run, TWI_FAULT_UNWRITTEN, a->v,
                       "worker %u of group %lld reads %s, never written", w, (long long)run->group,
                       element(a, k));
-    else if (c->writer != TWI_FILLER && !settled(a, c->writer - 1, c->written, w))
+    else if (fresh && c->writer != TWI_FILLER && !settled(a, c->writer - 1, c->written, w) &&
+             !told(run))
         twi_run_fault(run, TWI_FAULT_RACE, a->v,
-                      "worker %u of group %lld reads %s, written by worker %u (instruction %u) "
-                      "without a barrier in between",
+                      "worker %u of group %lld reads %s, written by worker %u without a barrier in "
+                      "between: %s",
                       w, (long long)run->group, element(a, k), (c->writer - 1) % run->workers,
-                      c->write_at);
+                      line_of(run, c->write_at));
     add_reader(a, c, w);
 }
 
-static void watch_write(const access *a, twi_cell *c, int64_t k, uint32_t w) {
+static void judge_write(const access *a, const twi_cell *c, int64_t k, uint32_t w) {
     twi_run *run = a->run;
     bool array = a->object->kind == TWI_OBJ_ARRAY;
-    uint32_t who = number(a, w);
-    bool before = c->writer && c->writer != TWI_FILLER && c->writer - 1 != who;
-    if (array && a->object->role != TWI_TEMP && before && c->written >= run->launch_time)
+    bool other = c->writer && c->writer != TWI_FILLER && c->writer - 1 != number(a, w);
+    if (array && a->object->role != TWI_TEMP && other && c->written >= run->launch_time)
         twi_run_fault(run, TWI_FAULT_TWICE, a->v,
-                      "%s stored by worker %u of group %lld and before by worker %u of group %u "
-                      "(instruction %u)",
+                      "%s is stored by worker %u of group %lld and before by worker %u of group "
+                      "%u: %s",
                       element(a, k), w, (long long)run->group, (c->writer - 1) % run->workers,
-                      (c->writer - 1) / run->workers, c->write_at);
-    else if (before && (array || c->written >= run->shared_time) &&
+                      (c->writer - 1) / run->workers, line_of(run, c->write_at));
+    else if (other && (array || c->written >= run->shared_time) &&
              !settled(a, c->writer - 1, c->written, w))
         twi_run_fault(run, TWI_FAULT_RACE, a->v,
-                      "worker %u of group %lld writes %s, written by worker %u (instruction %u) "
-                      "without a barrier in between",
+                      "worker %u of group %lld writes %s, written by worker %u without a barrier "
+                      "in between: %s",
                       w, (long long)run->group, element(a, k), (c->writer - 1) % run->workers,
-                      c->write_at);
+                      line_of(run, c->write_at));
     else if (!reads_settled(a, c, w))
         twi_run_fault(run, TWI_FAULT_RACE, a->v,
                       "worker %u of group %lld writes %s, read by worker %u without a barrier in "
                       "between",
                       w, (long long)run->group, element(a, k), c->reader % run->workers);
-    c->writer = who + 1;
-    c->written = run->clock;
+}
+
+static void watch_write(const access *a, twi_cell *c, int64_t k, uint32_t w) {
+    if (!told(a->run))
+        judge_write(a, c, k, w);
+    c->writer = number(a, w) + 1;
+    c->written = a->run->clock;
     c->write_at = a->v;
     c->readers = TWI_READERS_NONE;
 }
@@ -166,7 +181,7 @@ static void watch(const access *a, int64_t k, uint32_t w) {
         uint32_t *serial = &s->serial[(size_t)w * (size_t)s->size + (size_t)k];
         if (a->write)
             *serial = a->run->serial;
-        else if (*serial != a->run->serial)
+        else if (*serial != a->run->serial && !told(a->run))
             twi_run_fault(a->run, TWI_FAULT_UNWRITTEN, a->v,
                           "worker %u of group %lld reads %s of its own, never written", w,
                           (long long)a->run->group, element(a, k));
@@ -180,7 +195,7 @@ static int64_t index_of(const access *a, unsigned d, uint32_t w, uint32_t e) {
     if (a->vector[d])
         return a->index[d][(size_t)w * a->count + e];
     int64_t k = a->index[d][w];
-    return !a->gathers && a->steps > 1 && d == a->access->dim ? k + (int64_t)e : k;
+    return !a->gathers && a->steps > 1 && d == a->access->dim ? (int64_t)((uint64_t)k + e) : k;
 }
 
 /* Where step e of worker w is: dense element and laid-out offset. False: outside. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rewrites loop IR until it holds only what a dialect speaks on a target: a table of (operation, condition on
- * caps, rewrite). Portable exp, log, tanh, erf become IEEE operations here (docs/portable-functions.md).
+ * Rewrites loop IR until it holds only what a dialect speaks on a target: a table of (operation,
+ * condition on caps, rewrite). Portable exp, log, tanh, erf become IEEE operations here
+ * (docs/portable-functions.md).
  */
 #ifndef TWI_LOOP_LEGALIZE_H
 #define TWI_LOOP_LEGALIZE_H

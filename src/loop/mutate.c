@@ -157,7 +157,7 @@ static bool can_drop_last(const twi_func *f, twi_lid v) {
     const twi_lins *i = &f->ins.at[v];
     int64_t k = 0;
     if (i->op == TWI_L_FOR)
-        return is_const(f, twi_larg(f, v, 1), &k) && k > 0;
+        return !is_const(f, twi_larg(f, v, 1), &k) || k > 0;
     if (i->op == TWI_LT)
         return is_const(f, twi_larg(f, v, 1), &k) && k > 0;
     return (reads_input(f, v) && access_of(f, v)->mask == TWI_MASK_COUNT) ||

@@ -9,7 +9,7 @@ static uint8_t bit(unsigned level) { return (uint8_t)(1u << level); }
 
 typedef struct {
     twi_check *c;
-    uint8_t *object;  /* by object: what its contents vary with */
+    uint8_t *object; /* by object: what its contents vary with */
     bool changed;
 } flow;
 

@@ -63,6 +63,10 @@ align_access(const twi_lowering *w, form *f)
         return;
     /* every index step of the other dimensions is a multiple of the promised alignment by the entry's facts; along
      * `dim` the position is one of whole vectors only if the map starts at 0 and no digit lies below the lane */
+    for (unsigned d = 0; d < o->rank; d++) /* strides known here may already say that the facts never hold */
+        if (d != f->access.dim && !(o->dynamic >> d & 1) &&
+            (uint64_t)o->stride[d] * tw_elem_size((tw_elem)o->elem) % o->align)
+            return;
     const twi_axis *lane = &w->ir->axis.at[w->lane_axis];
     int64_t lo;
     if (twi_ix_is_const(w->ir, lane->lo, &lo) && lo == 0)

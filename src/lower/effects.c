@@ -33,6 +33,13 @@ twi_w_event(twi_lowering *w, uint64_t reads, uint64_t writes)
 }
 
 void
+twi_w_event_wrote(twi_lowering *w, uint64_t writes)
+{
+    if (writes && !w->vectors && w->subs * w->lanes > 1)
+        record(w, TWI_EVENT_WROTE, 0, writes);
+}
+
+void
 twi_w_event_loop(twi_lowering *w, bool begin)
 {
     if (!w->vectors && w->subs * w->lanes > 1)
@@ -59,7 +66,8 @@ run(check *c, uint32_t from, uint32_t n)
         if (c->barrier[k])
             c->read = c->written = 0;
         c->conflict |= (c->event[k].reads & c->written) != 0;
-        c->conflict |= (c->event[k].writes & (c->read | c->written)) != 0;
+        if (c->event[k].kind == TWI_EVENT_TOUCH)
+            c->conflict |= (c->event[k].writes & (c->read | c->written)) != 0;
         c->read |= c->event[k].reads;
         c->written |= c->event[k].writes;
         k++;

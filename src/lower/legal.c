@@ -219,9 +219,10 @@ carrier_fits(const judge *j, const twi_place *p)
         if (p->via == TWI_TO_PRIVATE && simt && !twi_map_same_space(m, n))
             return twi_refuse(j->why, "value %s: other workers hold axis %s in frame %s: via shared", name,
                               twi_axis_text(j->ir, j->arena, a), frame_name(j, to));
-        if (kind == TWI_KIND_FOLD && simt && twi_map_level_extent(m, TWI_LV_SUB) > 1 && p->via == TWI_TO_SHARED)
-            return twi_refuse(j->why, "value %s: a fold on subgroups is not converted", name);
     }
+    for (unsigned k = 0; k < i->nfold; k++)
+        if (twi_map_level_extent(&j->plan->frame[p->frame].map[i->fold[k]], TWI_LV_SUB) > 1)
+            return twi_refuse(j->why, "value %s: a fold over subgroups is not converted", name);
     if (p->via == TWI_TO_PRIVATE && simt && !j->caps->indexable &&
         (has_loops(j, p->frame, i->type.axes) || has_loops(j, to, i->type.axes)))
         return twi_refuse(j->why, "value %s: the target cannot index private memory by a loop", name);

@@ -389,6 +389,8 @@ carrier_events(walk *g)
 {
     twi_lowering *w = g->w;
     uint64_t reads = 0, writes = 0;
+    for (uint32_t k = 0; k < g->folds.n; k++)
+        twi_w_make_carrier(w, g->folds.at[k].id);
     for (uint32_t k = 0; k < g->items.n; k++) {
         const item *it = &g->items.at[k];
         const twi_ins *i = twi_ins_of(w->ir, it->id);
@@ -421,6 +423,10 @@ emit_group(walk *g)
     emit_level(g, 0);
     twi_fold_collect(w, g->folds.at, g->folds.n);
     twi_w_forget(w, mark);
+    uint64_t wrote = 0; /* folds fill their carriers at the end, behind barriers of stages and subgroups */
+    for (uint32_t k = 0; k < g->folds.n; k++)
+        wrote |= w->home[g->folds.at[k].id].effect;
+    twi_w_event_wrote(w, wrote);
     for (uint32_t k = 0; k < g->items.n; k++) {
         item *it = &g->items.at[k];
         if (it->kind != ITEM_VALUE)

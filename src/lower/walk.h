@@ -23,7 +23,8 @@ typedef struct { twi_id value; twi_lid before; } twi_memo_undo;
 /* Pure instructions that are in force at the cursor: one that is asked for again is the one that is there. */
 typedef struct { uint16_t op; uint32_t attr; twi_lid a, b, is; uint32_t level, before; /* in its chain, + 1 */ } twi_known;
 #define TWI_KNOWN_CHAINS 256
-typedef enum { TWI_EVENT_TOUCH, TWI_EVENT_BEGIN, TWI_EVENT_END } twi_event_kind;
+/* WROTE: what an earlier TOUCH announced happens only here, behind barriers in between. */
+typedef enum { TWI_EVENT_TOUCH, TWI_EVENT_WROTE, TWI_EVENT_BEGIN, TWI_EVENT_END } twi_event_kind;
 typedef struct { uint8_t kind; uint64_t reads, writes; } twi_event; /* sets of shared objects, by effect number; loops */
 
 typedef struct twi_lowering {
@@ -184,6 +185,7 @@ void twi_w_stage_copy(twi_lowering *w, unsigned stage);  /* fills it; it is acti
 int twi_w_stage_of(const twi_lowering *w, twi_id load);  /* active stage holding it; -1 */
 twi_lid twi_w_stage_load(twi_lowering *w, unsigned stage);
 void twi_w_event(twi_lowering *w, uint64_t reads, uint64_t writes); /* a barrier here if the second pass wants one */
+void twi_w_event_wrote(twi_lowering *w, uint64_t writes);
 void twi_w_event_loop(twi_lowering *w, bool begin);
 uint64_t twi_w_effect(twi_lowering *w);                  /* a new effect number's bit */
 bool *twi_place_barriers(twi_arena *arena, const twi_event *events, uint32_t n); /* by event */

@@ -163,7 +163,7 @@ void twi_eval_load(twi_oracle *o, twi_id v) {
         return;
     const twi_array_state *a = p.array;
     twi_walk_begin(&w, t);
-    int64_t start, step[TWI_TILE_AXES];
+    int64_t start, step[TWI_TILE_AXES] = {0};
     if (!t->bounded && !a->writer && t->total != 0 && place_all(&p, t, &start, step)) {
         load_plain(t, a, &w, start, step);
         return;

@@ -82,6 +82,10 @@ static void eval_elementwise(twi_oracle *o, twi_id v) {
         arg[k] = &o->tile[twi_arg(ir, v, k)];
         twi_walk_add(&w, t, arg[k]);
     }
+    if (!arg[typed]) {
+        twi_fail(o, "%s lacks its operands", twi_op_row(ins->op)->name);
+        return;
+    }
     f.det = twi_det_of(ins->op, (tw_elem)arg[typed]->elem, (tw_elem)ins->type.elem);
     f.same = n > 1 && arg[0] == arg[1];
     if (!f.det.fn) {

@@ -76,7 +76,7 @@ typedef struct {
     double v, lo, hi;
     bool nan, any, undecided, covered;
 } twi_allowed;
-twi_allowed twi_oracle_allowed(const twi_oracle *o, uint32_t array, size_t element);
+twi_allowed twi_oracle_allowed(const twi_oracle *o, uint32_t array, size_t k);
 
 /* Elements of an array of a specialised IR; its extents (rank numbers). */
 size_t twi_array_extents(const tw_ir *ir, uint32_t array, int64_t *extent);

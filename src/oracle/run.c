@@ -219,7 +219,8 @@ static void run_scope(twi_oracle *o, uint32_t region) {
         g.step[k] = block > 0 ? block : 1;
         if (g.hi[k] <= g.lo[k])
             return;
-        instances *= (double)((g.hi[k] - g.lo[k] + g.step[k] - 1) / g.step[k]);
+        int64_t blocks = (g.hi[k] - g.lo[k] + g.step[k] - 1) / g.step[k];
+        instances *= (double)blocks;
     }
     o->first_instance = o->instance + 2u > o->first_instance ? o->instance + 2u : o->first_instance;
     o->instance = o->first_instance;

@@ -165,9 +165,10 @@ void twi_tile_put(twi_oracle *o, twi_tile *t, size_t k, const twi_form *x) {
     twi_part room[TWI_ROOM];
     if (t->named)
         twi_form_name(&y, ++o->symbol, room);
-    t->el[k] = (twi_el){y.v,    y.lo,   y.hi, y.r, y.bits, t->pool.n, y.kind == TWI_RANGE ? y.n : 0,
-                        y.kind, y.flags};
-    for (uint32_t p = 0; p < t->el[k].n; p++)
+    t->el[k] = (twi_el){
+        y.v,    y.lo,   y.hi, y.r, y.bits, t->pool.n, y.kind == TWI_RANGE && y.part ? y.n : 0,
+        y.kind, y.flags};
+    for (uint32_t p = 0; y.part && p < t->el[k].n; p++)
         twi_push(o->arena, &t->pool, y.part[p]);
 }
 

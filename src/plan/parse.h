@@ -17,8 +17,8 @@ typedef struct {
     bool ok;
     twi_plan *p;  /* the scope's plan that lines add to */
     uint32_t par; /* its PAR region */
-    bool quiet;     /* faults are not reported */
-    bool again;     /* what is said again holds, and a frame keeps the maps it does not name (pins) */
+    bool quiet;   /* faults are not reported */
+    bool again;   /* what is said again holds, and a frame keeps the maps it does not name (pins) */
 } twi_plan_reader;
 
 /* Lines of one scope; the word before is read already. False: a diagnostic says why (and r->ok is

@@ -64,12 +64,12 @@ bool twi_view_canonical(const twi_view *v, unsigned a, unsigned time, int64_t su
     while (part < 256 && part < n)
         part *= 2;
     m->n = 0;
-    if (!x->known || part % (subs * lanes) || x->kind == TWI_AXIS_INDEX)
+    if ((!x->known && !x->block) || part % (subs * lanes) || x->kind == TWI_AXIS_INDEX)
         return false;
     if (x->kind == TWI_AXIS_STEP) {
         if (n % part)
             return false;
-        head(m, TWI_LV_SERIAL, at_least_1(twi_cdiv(x->extent, n)));
+        head(m, TWI_LV_SERIAL, x->known ? at_least_1(twi_cdiv(x->extent, n)) : 0);
     }
     int64_t chunks = twi_cdiv(n, 2048);
     add(m, TWI_LV_LOOP, at_least_1(chunks));
@@ -161,8 +161,13 @@ static void pack(twi_frame *f, unsigned level) {
         }
 }
 
+void twi_view_finish_frame(const twi_view *v, twi_frame *f) {
+    pack(f, TWI_LV_LANE);
+    pack(f, TWI_LV_SUB);
+    twi_view_order(v, f);
+}
+
 void twi_view_finish(const twi_view *v, twi_plan *p) {
-    pack(&p->frame[0], TWI_LV_LANE);
-    pack(&p->frame[0], TWI_LV_SUB);
-    twi_view_order(v, &p->frame[0]);
+    for (unsigned i = 0; i < p->frames; i++)
+        twi_view_finish_frame(v, &p->frame[i]);
 }

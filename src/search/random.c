@@ -14,6 +14,7 @@ typedef struct {
     twi_rng rng;
     int64_t slots, lanes, subs; /* left to give out */
     int lane_axis;              /* explicit lanes: the axis that has them; -1: none */
+    bool again;                 /* drawing a second frame */
     twi_plan *p;
 } draw;
 
@@ -132,6 +133,13 @@ static bool put_outer(draw *d, row *r, int64_t count, bool loops) {
     return true;
 }
 
+/* Positions of a group that a second frame must give it too: weight of the first frame's grid
+ * digit. */
+static int64_t group_positions(const draw *d, unsigned a) {
+    const twi_map *m = &d->p->frame[0].map[a];
+    return d->again && m->d[0].level == TWI_LV_GRID ? twi_map_weight(m, 0) : 0;
+}
+
 static bool draw_map(draw *d, unsigned a, twi_map *out) {
     const twi_view *v = d->v;
     const twi_axis_view *x = &v->axis[a];
@@ -146,7 +154,7 @@ static bool draw_map(draw *d, unsigned a, twi_map *out) {
     }
     /* Where private memory is not indexed, what stays with a worker lies in slots. */
     bool loops = v->caps->indexable || !(v->stripes >> a & 1);
-    row r = {.inner = 1, .exact = x->block > 1 ? x->block : 0};
+    row r = {.inner = 1, .exact = x->block > 1 ? x->block : group_positions(d, a)};
     if (x->block != 1)
         put_inner(d, a, &r, loops);
     if (r.exact && !put_outer(d, &r, r.exact, loops))
@@ -310,6 +318,42 @@ static void draw_stages(draw *d) {
             draw_stage(d, d->v->all.at[i]);
 }
 
+/* A second frame in which a stored value is taken: other maps, the same positions for each group.
+ */
+static void draw_frame(draw *d) {
+    const twi_view *v = d->v;
+    twi_id stored = 0;
+    unsigned stores = 0;
+    for (uint32_t i = 0; i < v->all.n; i++)
+        if (twi_ins_of(v->ir, v->all.at[i])->op == TWI_STORE && chance(d, ++stores))
+            stored = twi_arg(v->ir, v->all.at[i], 0);
+    if (!stored || v->serial || !chance(d, 3))
+        return;
+    twi_frame *f = &d->p->frame[0], *g = &d->p->frame[1];
+    *g = *f;
+    g->name = twi_intern_str(&v->ir->ctx->names, "g");
+    d->slots = v->caps->slots;
+    d->lanes = v->caps->lane;
+    d->subs = v->caps->sub;
+    d->lane_axis = pick_lane_axis(d);
+    d->again = true;
+    bool good = true;
+    for (unsigned a = 1; a < v->ir->axis.n; a++)
+        if (good && (v->axes >> a & 1) && !((v->canonical | v->chain) >> a & 1))
+            good = draw_map(d, a, &g->map[a]);
+    d->again = false;
+    twi_view_finish_frame(v, g);
+    twi_place *place = twi_plan_set_place(v->arena, d->p, stored), was = *place;
+    place->to = 2;
+    place->via =
+        v->caps->family == TWI_FAMILY_SIMT && !chance(d, 4) ? TWI_TO_SHARED : TWI_TO_PRIVATE;
+    d->p->frames = 2;
+    if (good && legal(d))
+        return;
+    d->p->frames = 1;
+    *twi_plan_set_place(v->arena, d->p, stored) = was;
+}
+
 static void draw_entries(draw *d) {
     const tw_ir *ir = d->v->ir;
     twi_entry_plan e = {.name = twi_intern_str(&ir->ctx->names, "aligned16")};
@@ -360,6 +404,7 @@ static bool random_scope(draw *d, twi_why *why) {
     draw_order(d);
     draw_folds(d);
     draw_stages(d);
+    draw_frame(d);
     if (d->v->scope == 0)
         draw_entries(d);
     return true;

@@ -5,8 +5,13 @@
 
 static bool same_plan(const tw_ir *ir, const twi_plan *x, const twi_plan *y) {
     const twi_frame *f = &x->frame[0], *g = &y->frame[0];
+    if (x->frames != y->frames)
+        return false;
     for (unsigned a = 1; a < ir->axis.n; a++)
         if ((f->axes >> a & 1) && !twi_map_equal(&f->map[a], &g->map[a]))
+            return false;
+    for (unsigned a = 1; x->frames > 1 && a < ir->axis.n; a++)
+        if ((f->axes >> a & 1) && !twi_map_equal(&x->frame[1].map[a], &y->frame[1].map[a]))
             return false;
     for (twi_id v = 1; v < ir->ins.n; v++) {
         const twi_place *p = twi_plan_place(x, v), *q = twi_plan_place(y, v);

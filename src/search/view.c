@@ -44,15 +44,18 @@ static int unit_axis(const twi_view *v, twi_id id) {
     return found;
 }
 
-static void view_unit(twi_view *v, unsigned op) {
-    for (uint32_t i = 0; i < v->all.n && v->unit < 0; i++)
+/* Of the first load or store that has one. */
+static int unit_of(const twi_view *v, unsigned op) {
+    int unit = -1;
+    for (uint32_t i = 0; i < v->all.n && unit < 0; i++)
         if (twi_ins_of(v->ir, v->all.at[i])->op == op)
-            v->unit = unit_axis(v, v->all.at[i]);
+            unit = unit_axis(v, v->all.at[i]);
+    return unit;
 }
 
 void twi_view_init(twi_view *v, twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
                    uint32_t scope) {
-    *v = (twi_view){.arena = arena, .ir = ir, .caps = caps, .scope = scope, .unit = -1};
+    *v = (twi_view){.arena = arena, .ir = ir, .caps = caps, .scope = scope};
     v->par = twi_par_region(ir, scope);
     v->axes = twi_scope_axes(ir, v->par);
     twi_scope_values(arena, ir, v->par, &v->all);
@@ -68,8 +71,10 @@ void twi_view_init(twi_view *v, twi_arena *arena, const tw_ir *ir, const twi_cap
             v->stripes |= twi_ins_of(ir, id)->type.axes;
         v->serial = v->serial || op == TWI_SERIAL;
     }
-    view_unit(v, TWI_STORE);
-    view_unit(v, TWI_LOAD);
+    v->unit_load = unit_of(v, TWI_LOAD);
+    v->unit = unit_of(v, TWI_STORE);
+    if (v->unit < 0)
+        v->unit = v->unit_load;
     v->crossings = twi_crossing(arena, ir, scope, &v->crossing);
 }
 

@@ -29,6 +29,7 @@ typedef struct twi_view {
     uint64_t canonical; /* consumed by a canonical sum or product */
     uint64_t stripes;   /* of values that live between phases in any case: fold results, carries */
     int unit;           /* axis along which the first store (or load) is contiguous; -1: none */
+    int unit_load;      /* the same of the first load */
     bool serial;        /* has serial regions */
     unsigned folds;
     twi_axis_view axis[TWI_MAX_AXES];
@@ -65,6 +66,7 @@ twi_plan *twi_view_plan(const twi_view *v);
 /* Strides of lane and sub digits, packed: last axis and last digit first. Then loops in an order
  * that all folds accept: other axes first, folded ones inside, in the order of their brackets. */
 void twi_view_finish(const twi_view *v, twi_plan *p);
+void twi_view_finish_frame(const twi_view *v, twi_frame *f);
 void twi_view_order(const twi_view *v, twi_frame *f);
 
 typedef enum { TWI_KEEP_NOTHING, TWI_KEEP_EXPENSIVE, TWI_KEEP_ALL } twi_keep_mode;

@@ -175,14 +175,15 @@ static bool fail_load(twi_cpu *cpu) {
     return false;
 }
 
+static size_t module_size(uint32_t n) { return sizeof(twi_cpu_module) + n * sizeof(twi_cpu_func); }
+
 /* Everything that a module holds comes from the context's memory, so that it can be given back. */
 static twi_cpu_module *new_module(twi_cpu *cpu, const twi_loop *loop, const twi_loop *lawful,
                                   twi_library *library) {
     twi_mem *mem = &cpu->base.ctx->mem;
-    twi_cpu_module *m = twi_mem_get(mem, sizeof *m);
+    twi_cpu_module *m = twi_mem_get(mem, module_size(lawful->func.n));
     uint64_t scratch = 0;
     *m = (twi_cpu_module){.base = {&cpu->base, loop}, .library = library, .n = lawful->func.n};
-    m->func = twi_mem_get(mem, (m->n ? m->n : 1) * sizeof *m->func);
     for (uint32_t i = 0; i < m->n; i++) {
         m->func[i] = (twi_cpu_func){NULL, twi_emit_scratch(&lawful->func.at[i])};
         scratch = m->func[i].scratch > scratch ? m->func[i].scratch : scratch;
@@ -215,8 +216,7 @@ void twi_cpu_release(twi_module *base) {
         twi_mem_put(mem, m->library, sizeof *m->library);
     }
     twi_buffers_fini(&m->scratch);
-    twi_mem_put(mem, m->func, (m->n ? m->n : 1) * sizeof *m->func);
-    twi_mem_put(mem, m, sizeof *m);
+    twi_mem_put(mem, m, module_size(m->n));
 }
 
 /* One call of build: what must be let go if memory runs out on the way. */

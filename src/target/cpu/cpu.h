@@ -39,7 +39,7 @@ typedef struct {
     twi_library *library;
     twi_buffers scratch;
     uint32_t n;
-    twi_cpu_func *func;
+    twi_cpu_func func[];
 } twi_cpu_module;
 
 bool twi_cpu_find_compiler(twi_cpu *cpu); /* once; diagnostics */

@@ -124,7 +124,7 @@ static void watch(pid_t child, int fd, int64_t limit_ms, twi_tool_result *r) {
 }
 
 void twi_tool_run(const char *const *argv, int64_t limit_ms, twi_tool_result *r) {
-    int end[2];
+    int end[2] = {-1, -1};
     pid_t child;
     memset(r, 0, sizeof *r);
     r->error = make_pipe(end);

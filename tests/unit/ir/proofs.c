@@ -203,7 +203,7 @@ static void sound(void **state) {
                        facts[f].text);
         tw_ir *ir = from_text(ctx, text);
         expect_fine(ctx);
-        for (int k = 0; k < 400; k++) {
+        for (int k = 0; k < 250; k++) {
             const char *missing;
             twi_mark mark = twi_arena_mark(&scratch);
             twi_ix x = random_ix(ir, &seed, 3), extent = random_ix(ir, &seed, 1);

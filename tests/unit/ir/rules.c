@@ -352,7 +352,8 @@ static const whole wholes[] = {
      STORE_Y "parallel m: 0 .. M {\n axis n: 0 .. N\n z: f32{n} = load Z[m, n]\n"
              " store Z[m, n] = z\n}\n",
      0, ""},
-    {"never stored", STORE_Y, TWI_E_NEVER_STORED, "Z"},
+    {"never stored", STORE_Z, TWI_E_NEVER_STORED, "Y"},
+    {"inout never stored", STORE_Y, 0, ""},
     {"out loaded in its scope",
      STORE_Z "parallel m: 0 .. M {\n y: f32 = load Y[m]\n store Y[m] = y\n}\n", TWI_E_LOAD_OUT,
      "inout"},

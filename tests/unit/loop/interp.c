@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The interpreter on kernels written by hand: a SIMT reduction through shared memory, explicit lanes
- * with count masks, what the trace reports, depths.
+ * The interpreter on kernels written by hand: a SIMT reduction through shared memory, explicit
+ * lanes with count masks, what the trace reports, depths.
  */
 #include "support.h"
 
@@ -8,50 +8,49 @@
 #include <stdlib.h>
 
 /* Row sums of X[3,100] by 2 subgroups of 4 lanes; the lane's elements are a chain of 13. */
-static const char simt[] =
-    "loop row_sum target simt4\n"
-    "argument 1 X in f32[3, 100]\n"
-    "argument 2 Y out f32[3]\n"
-    "entry main {\n"
-    "  launch row_sum_main grid 3\n"
-    "}\n"
-    "func row_sum_main entry 0 scope 0 implicit lanes 4 subs 2 {\n"
-    "  array X = 1 f32[3, 100] stride [100, 1]\n"
-    "  array Y = 2 f32[3] stride [1]\n"
-    "  private s f32[1] stride [1]\n"
-    "  shared red f32[2] stride [1]\n"
-    "  %1 = id grid\n"
-    "  %2 = id sub\n"
-    "  %3 = id lane\n"
-    "  %4 = mul %2, 4\n"
-    "  %5 = add %4, %3\n"
-    "  %6 = const -0 identity : f32\n"
-    "  store s[0] = %6\n"
-    "  for %a7 in 0 .. 13 {\n"
-    "    %8 = mul %a7, 8\n"
-    "    %9 = add %8, %5\n"
-    "    %10 = lt %9, 100 : bool\n"
-    "    %x11 = load X[%1, %9] where %10 else %6 : f32\n"
-    "    %12 = load s[0] : f32\n"
-    "    %13 = select %10, %x11, %6 : f32\n"
-    "    %14 = add %12, %13 fold 7 : f32\n"
-    "    store s[0] = %14\n"
-    "  }\n"
-    "  %15 = load s[0] : f32\n"
-    "  %16 = lane_fold add %15 stride 1 extent 4 fold 7 : f32\n"
-    "  %17 = eq %3, 0 : bool\n"
-    "  if %17 {\n"
-    "    store red[%2] = %16\n"
-    "  }\n"
-    "  barrier group\n"
-    "  %18 = load red[0] : f32\n"
-    "  %19 = load red[1] : f32\n"
-    "  %20 = add %18, %19 fold 7 : f32\n"
-    "  %21 = eq %5, 0 : bool\n"
-    "  if %21 {\n"
-    "    store Y[%1] = %20\n"
-    "  }\n"
-    "}\n";
+static const char simt[] = "loop row_sum target simt4\n"
+                           "argument 1 X in f32[3, 100]\n"
+                           "argument 2 Y out f32[3]\n"
+                           "entry main {\n"
+                           "  launch row_sum_main grid 3\n"
+                           "}\n"
+                           "func row_sum_main entry 0 scope 0 implicit lanes 4 subs 2 {\n"
+                           "  array X = 1 f32[3, 100] stride [100, 1]\n"
+                           "  array Y = 2 f32[3] stride [1]\n"
+                           "  private s f32[1] stride [1]\n"
+                           "  shared red f32[2] stride [1]\n"
+                           "  %1 = id grid\n"
+                           "  %2 = id sub\n"
+                           "  %3 = id lane\n"
+                           "  %4 = mul %2, 4\n"
+                           "  %5 = add %4, %3\n"
+                           "  %6 = const -0 identity : f32\n"
+                           "  store s[0] = %6\n"
+                           "  for %a7 in 0 .. 13 {\n"
+                           "    %8 = mul %a7, 8\n"
+                           "    %9 = add %8, %5\n"
+                           "    %10 = lt %9, 100 : bool\n"
+                           "    %x11 = load X[%1, %9] where %10 else %6 : f32\n"
+                           "    %12 = load s[0] : f32\n"
+                           "    %13 = select %10, %x11, %6 : f32\n"
+                           "    %14 = add %12, %13 fold 7 : f32\n"
+                           "    store s[0] = %14\n"
+                           "  }\n"
+                           "  %15 = load s[0] : f32\n"
+                           "  %16 = lane_fold add %15 stride 1 extent 4 fold 7 : f32\n"
+                           "  %17 = eq %3, 0 : bool\n"
+                           "  if %17 {\n"
+                           "    store red[%2] = %16\n"
+                           "  }\n"
+                           "  barrier group\n"
+                           "  %18 = load red[0] : f32\n"
+                           "  %19 = load red[1] : f32\n"
+                           "  %20 = add %18, %19 fold 7 : f32\n"
+                           "  %21 = eq %5, 0 : bool\n"
+                           "  if %21 {\n"
+                           "    store Y[%1] = %20\n"
+                           "  }\n"
+                           "}\n";
 
 /* The text with one occurrence of `from` replaced. */
 static const char *edited(bench *b, const char *text, const char *from, const char *to) {
@@ -116,8 +115,10 @@ static void faults(void **state) {
         {"  barrier group\n", "  if %17 {\n    barrier group\n  }\n", TWI_FAULT_DIVERGED, "2 of 8"},
         {"  store Y[%1] = %20", "  store Y[3] = %20", TWI_FAULT_OUTSIDE, "Y"},
         {"grid 3", "grid 2", TWI_FAULT_MISSING, "Y[2]"},
-        {"  if %17 {\n    store red[%2] = %16\n  }", "  store red[%2] = %16", TWI_FAULT_RACE, "red"},
-        {"  if %17 {\n", "  if %17 {\n    %40 = lane_xor %15 mask 1 : f32\n", TWI_FAULT_DIVERGED, "1 of 4"},
+        {"  if %17 {\n    store red[%2] = %16\n  }", "  store red[%2] = %16", TWI_FAULT_RACE,
+         "red"},
+        {"  if %17 {\n", "  if %17 {\n    %40 = lane_xor %15 mask 1 : f32\n", TWI_FAULT_DIVERGED,
+         "1 of 4"},
     };
     for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
         float y[4] = {0};
@@ -138,7 +139,8 @@ static void second_barrier(void **state) {
     twi_interp_result r = run_simt(b, twice, y);
     clean(&r);
     assert_int_equal(r.counts.barriers, 9);
-    const char *first = strstr(twice, "  barrier group\n"), *second = strstr(first + 1, "  barrier group\n");
+    const char *first = strstr(twice, "  barrier group\n"),
+               *second = strstr(first + 1, "  barrier group\n");
     char *cut = twi_strdup(&b->ctx->arena, twice);
     memset(cut + (second - twice), ' ', strlen("  barrier group"));
     r = run_simt(b, cut, y);
@@ -155,21 +157,20 @@ static void second_barrier(void **state) {
 /* A subgroup barrier orders the lanes of a subgroup, not two subgroups. */
 static void subgroup_barrier(void **state) {
     bench *b = *state;
-    static const char text[] =
-        "loop k target simt4\n"
-        "argument 1 Y out i64[8]\n"
-        "entry main {\n launch f grid 1\n}\n"
-        "func f entry 0 scope 0 implicit lanes 4 subs 2 {\n"
-        "  array Y = 1 i64[8] stride [1]\n"
-        "  shared t i64[2, 4] stride [5, 1]\n"
-        "  %1 = id sub\n  %2 = id lane\n"
-        "  %3 = mul %1, 4\n  %4 = add %3, %2\n"
-        "  store t[%1, %2] = %4\n"
-        "  barrier subgroup\n"
-        "  %5 = sub 3, %2\n"
-        "  %6 = load t[%1, %5]\n"
-        "  store Y[%4] = %6\n"
-        "}\n";
+    static const char text[] = "loop k target simt4\n"
+                               "argument 1 Y out i64[8]\n"
+                               "entry main {\n launch f grid 1\n}\n"
+                               "func f entry 0 scope 0 implicit lanes 4 subs 2 {\n"
+                               "  array Y = 1 i64[8] stride [1]\n"
+                               "  shared t i64[2, 4] stride [5, 1]\n"
+                               "  %1 = id sub\n  %2 = id lane\n"
+                               "  %3 = mul %1, 4\n  %4 = add %3, %2\n"
+                               "  store t[%1, %2] = %4\n"
+                               "  barrier subgroup\n"
+                               "  %5 = sub 3, %2\n"
+                               "  %6 = load t[%1, %5]\n"
+                               "  store Y[%4] = %6\n"
+                               "}\n";
     int64_t y[8];
     void *data[] = {y};
     twi_interp_result r = run_loop(b, read_loop(b, text), data, NULL);

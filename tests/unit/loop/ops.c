@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What single operations mean: each against arithmetic written here, then legalized code against the
- * interpreter's own, bit for bit.
+ * What single operations mean: each against arithmetic written here, then legalized code against
+ * the interpreter's own, bit for bit.
+ *
  * links: oracle
  */
 #include "support.h"
@@ -35,34 +36,56 @@ static double as_double(uint64_t u) {
 
 static bool same_float(float a, float b) { return (a != a && b != b) || as_bits(a) == as_bits(b); }
 
-/* ---- integers ------------------------------------------------------------------------------------------------ */
+static bool eval(unsigned op, tw_elem elem, void *r, const void *a, const void *b, const void *c) {
+    const twi_rows rows = {r, a, b, c, 1};
+    return twi_eval(op, elem, elem, &rows);
+}
+
+/* ---- integers
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static int64_t i8_op(unsigned op, int x, int y) {
     int q = 0;
     if (y != 0)
         q = (int)floor((double)x / (double)y);
     switch (op) {
-    case TWI_ADD: return x + y;
-    case TWI_SUB: return x - y;
-    case TWI_MUL: return x * y;
-    case TWI_IDIV: return q;
-    case TWI_IMOD: return y ? x - y * q : x;
-    case TWI_MIN: return x < y ? x : y;
-    case TWI_MAX: return x > y ? x : y;
-    case TWI_BAND: return x & y;
-    case TWI_BOR: return x | y;
-    case TWI_BXOR: return x ^ y;
-    case TWI_SHL: return (int64_t)((unsigned)x << (y & 7));
-    case TWI_SHR: return (int64_t)floor((double)x / (double)(1 << (y & 7)));
-    case TWI_NEG: return -x;
-    case TWI_ABS: return x < 0 ? -x : x;
-    default: return ~x;
+    case TWI_ADD:
+        return x + y;
+    case TWI_SUB:
+        return x - y;
+    case TWI_MUL:
+        return x * y;
+    case TWI_IDIV:
+        return q;
+    case TWI_IMOD:
+        return y ? x - y * q : x;
+    case TWI_MIN:
+        return x < y ? x : y;
+    case TWI_MAX:
+        return x > y ? x : y;
+    case TWI_BAND:
+        return x & y;
+    case TWI_BOR:
+        return x | y;
+    case TWI_BXOR:
+        return x ^ y;
+    case TWI_SHL:
+        return (int64_t)((unsigned)x << (y & 7));
+    case TWI_SHR:
+        return (int64_t)floor((double)x / (double)(1 << (y & 7)));
+    case TWI_NEG:
+        return -x;
+    case TWI_ABS:
+        return x < 0 ? -x : x;
+    default:
+        return ~x;
     }
 }
 
-static const unsigned int_ops[] = {TWI_ADD, TWI_SUB, TWI_MUL, TWI_IDIV, TWI_IMOD, TWI_MIN, TWI_MAX,
-                                   TWI_BAND, TWI_BOR, TWI_BXOR, TWI_SHL, TWI_SHR, TWI_NEG, TWI_ABS,
-                                   TWI_BNOT};
+static const unsigned int_ops[] = {TWI_ADD, TWI_SUB, TWI_MUL,  TWI_IDIV, TWI_IMOD,
+                                   TWI_MIN, TWI_MAX, TWI_BAND, TWI_BOR,  TWI_BXOR,
+                                   TWI_SHL, TWI_SHR, TWI_NEG,  TWI_ABS,  TWI_BNOT};
 
 /* All pairs of i8 and u8. */
 static void bytes(void **state) {
@@ -71,10 +94,10 @@ static void bytes(void **state) {
         for (int x = 0; x < 256; x++)
             for (int y = 0; y < 256; y++) {
                 uint8_t a = (uint8_t)x, b = (uint8_t)y, r = 0;
-                assert_true(twi_eval(int_ops[k], TW_U8, TW_U8, &r, &a, &b, NULL, 1));
+                assert_true(eval(int_ops[k], TW_U8, &r, &a, &b, NULL));
                 assert_int_equal(r, (uint8_t)i8_op(int_ops[k], x, y));
                 int8_t sa = (int8_t)(x - 128), sb = (int8_t)(y - 128), sr = 0;
-                assert_true(twi_eval(int_ops[k], TW_I8, TW_I8, &sr, &sa, &sb, NULL, 1));
+                assert_true(eval(int_ops[k], TW_I8, &sr, &sa, &sb, NULL));
                 assert_int_equal(sr, (int8_t)(uint8_t)i8_op(int_ops[k], sa, sb));
             }
 }
@@ -85,29 +108,39 @@ static void wide_integers(void **state) {
         unsigned op;
         int64_t a, b, want;
     } list[] = {
-        {TWI_ADD, INT64_MAX, 1, INT64_MIN},   {TWI_SUB, INT64_MIN, 1, INT64_MAX},
-        {TWI_MUL, INT64_C(1) << 62, 4, 0},    {TWI_IDIV, INT64_MIN, -1, INT64_MIN},
-        {TWI_IDIV, -7, 2, -4},                {TWI_IDIV, 7, -2, -4},
-        {TWI_IDIV, 5, 0, 0},                  {TWI_IMOD, -7, 2, 1},
-        {TWI_IMOD, 7, -2, -1},                {TWI_IMOD, 5, 0, 5},
-        {TWI_IMOD, INT64_MIN, -1, 0},         {TWI_ABS, INT64_MIN, 0, INT64_MIN},
-        {TWI_NEG, INT64_MIN, 0, INT64_MIN},   {TWI_SHL, 1, 65, 2},
-        {TWI_SHR, -8, 1, -4},                 {TWI_SHR, INT64_MIN, 63, -1},
+        {TWI_ADD, INT64_MAX, 1, INT64_MIN},
+        {TWI_SUB, INT64_MIN, 1, INT64_MAX},
+        {TWI_MUL, INT64_C(1) << 62, 4, 0},
+        {TWI_IDIV, INT64_MIN, -1, INT64_MIN},
+        {TWI_IDIV, -7, 2, -4},
+        {TWI_IDIV, 7, -2, -4},
+        {TWI_IDIV, 5, 0, 0},
+        {TWI_IMOD, -7, 2, 1},
+        {TWI_IMOD, 7, -2, -1},
+        {TWI_IMOD, 5, 0, 5},
+        {TWI_IMOD, INT64_MIN, -1, 0},
+        {TWI_ABS, INT64_MIN, 0, INT64_MIN},
+        {TWI_NEG, INT64_MIN, 0, INT64_MIN},
+        {TWI_SHL, 1, 65, 2},
+        {TWI_SHR, -8, 1, -4},
+        {TWI_SHR, INT64_MIN, 63, -1},
     };
     for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
         int64_t r = 0;
-        assert_true(twi_eval(list[k].op, TW_I64, TW_I64, &r, &list[k].a, &list[k].b, NULL, 1));
+        assert_true(eval(list[k].op, TW_I64, &r, &list[k].a, &list[k].b, NULL));
         assert_int_equal(r, list[k].want);
     }
     uint16_t a = 65535, r = 0; /* 65535^2 does not fit an int */
-    assert_true(twi_eval(TWI_MUL, TW_U16, TW_U16, &r, &a, &a, NULL, 1));
+    assert_true(eval(TWI_MUL, TW_U16, &r, &a, &a, NULL));
     assert_int_equal(r, 1);
     uint64_t x = UINT64_MAX, y = 2, q = 0;
-    assert_true(twi_eval(TWI_IDIV, TW_U64, TW_U64, &q, &x, &y, NULL, 1));
+    assert_true(eval(TWI_IDIV, TW_U64, &q, &x, &y, NULL));
     assert_true(q == UINT64_MAX / 2);
 }
 
-/* ---- floats ----------------------------------------------------------------------------------------------------- */
+/* ---- floats
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static void minimum(void **state) {
     (void)state;
@@ -116,16 +149,16 @@ static void minimum(void **state) {
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++) {
             float r;
-            assert_true(twi_eval(TWI_MIN, TW_F32, TW_F32, &r, &list[i], &list[j], NULL, 1));
+            assert_true(eval(TWI_MIN, TW_F32, &r, &list[i], &list[j], NULL));
             assert_int_equal(as_bits(r), as_bits(list[i < j ? i : j]));
-            assert_true(twi_eval(TWI_MAX, TW_F32, TW_F32, &r, &list[i], &list[j], NULL, 1));
+            assert_true(eval(TWI_MAX, TW_F32, &r, &list[i], &list[j], NULL));
             assert_int_equal(as_bits(r), as_bits(list[i > j ? i : j]));
             double d, x = (double)list[i], y = (double)list[j];
-            assert_true(twi_eval(TWI_MIN, TW_F64, TW_F64, &d, &x, &y, NULL, 1));
+            assert_true(eval(TWI_MIN, TW_F64, &d, &x, &y, NULL));
             assert_int_equal(as_bits((float)d), as_bits(list[i < j ? i : j]));
-            assert_true(twi_eval(TWI_MAX, TW_F32, TW_F32, &r, &list[i], &nan, NULL, 1));
+            assert_true(eval(TWI_MAX, TW_F32, &r, &list[i], &nan, NULL));
             assert_true(r != r);
-            assert_true(twi_eval(TWI_MIN, TW_F32, TW_F32, &r, &nan, &list[j], NULL, 1));
+            assert_true(eval(TWI_MIN, TW_F32, &r, &nan, &list[j], NULL));
             assert_true(r != r);
         }
 }
@@ -134,11 +167,11 @@ static void minimum(void **state) {
 static void fused(void **state) {
     (void)state;
     float u = 0x1p-20f, a = 1 + u, c = -(1 + 2 * u), r;
-    assert_true(twi_eval(TWI_FMA, TW_F32, TW_F32, &r, &a, &a, &c, 1));
+    assert_true(eval(TWI_FMA, TW_F32, &r, &a, &a, &c));
     assert_true(r == 0x1p-40f);
     float p, s;
-    assert_true(twi_eval(TWI_MUL, TW_F32, TW_F32, &p, &a, &a, NULL, 1));
-    assert_true(twi_eval(TWI_ADD, TW_F32, TW_F32, &s, &p, &c, NULL, 1));
+    assert_true(eval(TWI_MUL, TW_F32, &p, &a, &a, NULL));
+    assert_true(eval(TWI_ADD, TW_F32, &s, &p, &c, NULL));
     assert_true(s == 0);
 }
 
@@ -247,7 +280,8 @@ static void portable(void **state) {
     }
 }
 
-/* ---- legalized code --------------------------------------------------------------------------------------------- */
+/* ---- legalized code
+ * --------------------------------------------------------------------------------------------- */
 
 enum { ROW = 4096, VECTOR = 8 };
 
@@ -255,10 +289,16 @@ enum { ROW = 4096, VECTOR = 8 };
 static twi_loop *apply(bench *b, twi_arena *arena, unsigned op, tw_elem from, tw_elem to) {
     twi_loop *loop = twi_loop_new(arena, NULL, twi_intern_str(&b->ctx->names, "cpu"));
     loop->ctx = b->ctx;
-    twi_larray x = {.name = twi_intern_str(&b->ctx->names, "X"), .elem = (uint8_t)from, .rank = 1,
-                    .role = TWI_IN, .extent = {ROW}};
-    twi_larray y = {.name = twi_intern_str(&b->ctx->names, "Y"), .elem = (uint8_t)to, .rank = 1,
-                    .role = TWI_OUT, .extent = {ROW}};
+    twi_larray x = {.name = twi_intern_str(&b->ctx->names, "X"),
+                    .elem = (uint8_t)from,
+                    .rank = 1,
+                    .role = TWI_IN,
+                    .extent = {ROW}};
+    twi_larray y = {.name = twi_intern_str(&b->ctx->names, "Y"),
+                    .elem = (uint8_t)to,
+                    .rank = 1,
+                    .role = TWI_OUT,
+                    .extent = {ROW}};
     twi_push(arena, &loop->array, x);
     twi_push(arena, &loop->array, y);
     twi_entry e = {.name = twi_intern_str(&b->ctx->names, "main")};
@@ -319,13 +359,15 @@ static void legal_functions(void **state) {
     bench *b = *state;
     static float x[ROW];
     static const unsigned ops[] = {TWI_EXP, TWI_LOG, TWI_TANH, TWI_ERF};
-    static const uint32_t special[] = {0, 0x80000000u, 0x7f800000u, 0xff800000u, 0x7fc00000u, 1,
-                                       0x80000001u, 0x007fffffu, 0x00800000u, 0x7f7fffffu, 0x3f800000u};
+    static const uint32_t special[] = {0,           0x80000000u, 0x7f800000u, 0xff800000u,
+                                       0x7fc00000u, 1,           0x80000001u, 0x007fffffu,
+                                       0x00800000u, 0x7f7fffffu, 0x3f800000u};
     twi_rng rng;
     twi_rng_init(&rng, 12);
     for (int round = 0; round < 24; round++) {
         for (size_t k = 0; k < ROW; k++)
-            x[k] = round % 2 ? (float)twi_rng_normal(&rng) * 20 : as_float((uint32_t)twi_rng_next(&rng));
+            x[k] = round % 2 ? (float)twi_rng_normal(&rng) * 20
+                             : as_float((uint32_t)twi_rng_next(&rng));
         for (size_t k = 0; k < sizeof special / sizeof *special; k++)
             x[k] = as_float(special[k]);
         for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
@@ -337,8 +379,8 @@ static void legal_functions(void **state) {
 static void legal_casts(void **state) {
     bench *b = *state;
     static uint64_t x[ROW];
-    static const tw_elem elems[] = {TW_BOOL, TW_I8, TW_U8, TW_I16, TW_U16, TW_I32, TW_U32, TW_I64,
-                                    TW_U64, TW_F32, TW_F64, TW_F16, TW_BF16};
+    static const tw_elem elems[] = {TW_BOOL, TW_I8,  TW_U8,  TW_I16, TW_U16, TW_I32, TW_U32,
+                                    TW_I64,  TW_U64, TW_F32, TW_F64, TW_F16, TW_BF16};
     static const tw_elem halves[] = {TW_F16, TW_BF16};
     twi_rng rng;
     twi_rng_init(&rng, 13);
@@ -352,11 +394,14 @@ static void legal_casts(void **state) {
                     else if (elems[e] == TW_F16 || elems[e] == TW_BF16)
                         ((uint16_t *)x)[k] = (uint16_t)(round * ROW + k);
                     else if (elems[e] == TW_F64)
-                        ((double *)x)[k] = k % 2 ? ldexp(as_double(r % (UINT64_C(1) << 52) + (UINT64_C(1023) << 52)),
-                                                         (int)(r % 61) - 30)
-                                                 : as_double(r);
+                        ((double *)x)[k] =
+                            k % 2
+                                ? ldexp(as_double(r % (UINT64_C(1) << 52) + (UINT64_C(1023) << 52)),
+                                        (int)(r % 61) - 30)
+                                : as_double(r);
                     else if (elems[e] == TW_F32)
-                        ((uint32_t *)x)[k] = k % 2 ? (uint32_t)(r % (64u << 23)) + (96u << 23) : (uint32_t)r;
+                        ((uint32_t *)x)[k] =
+                            k % 2 ? (uint32_t)(r % (64u << 23)) + (96u << 23) : (uint32_t)r;
                     else if (tw_elem_size(elems[e]) == 8)
                         x[k] = r >> (k % 64);
                     else if (tw_elem_size(elems[e]) == 4)

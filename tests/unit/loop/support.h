@@ -38,8 +38,7 @@ static inline int teardown(void **state) {
 }
 
 static inline twi_loop *read_loop(bench *b, const char *text) {
-    twi_loop *loop =
-        twi_loop_parse(b->ctx, &b->ctx->arena, NULL, "test.loop", text, strlen(text));
+    twi_loop *loop = twi_loop_parse(b->ctx, &b->ctx->arena, NULL, "test.loop", text, strlen(text));
     if (!loop)
         fail_msg("%s", tw_diag_text(b->ctx, false));
     return loop;

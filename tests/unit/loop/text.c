@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Loop IR's text: printed and read back to the same bytes, errors that name their place, no crash on
- * damaged input; and the builder's simplifications, seen in the text.
+ * Loop IR's text: printed and read back to the same bytes, errors that name their place, no crash
+ * on damaged input; and the builder's simplifications, seen in the text.
  */
 #include "support.h"
 
@@ -106,7 +106,8 @@ static void lenient(void **state) {
         "loop k target t\nfunc f entry 0 scope 0 implicit lanes 4 subs 1 {\n"
         "%a=id lane %b = add %a , 1 %c7 = lt %b, 3 : bool if %c7 { } }";
     assert_null(twi_loop_parse(b->ctx, &b->ctx->arena, NULL, "x", text, sizeof text - 1));
-    assert_non_null(strstr(tw_diag_text(b->ctx, false), "x:4:5: error[E0501]: no value `%c7` above"));
+    assert_non_null(
+        strstr(tw_diag_text(b->ctx, false), "x:4:5: error[E0501]: no value `%c7` above"));
     twi_loop *loop = read_loop(b, fixed);
     assert_string_equal(text_of(b, loop), "loop k target t\n"
                                           "func f entry 0 scope 0 implicit lanes 4 subs 1 {\n"
@@ -156,7 +157,8 @@ static void errors(void **state) {
     };
     for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
         tw_diag_clear(b->ctx);
-        const char *text = twi_format(&b->ctx->arena, "%s%s%s", head, list[k].inside ? func : "", list[k].line);
+        const char *text =
+            twi_format(&b->ctx->arena, "%s%s%s", head, list[k].inside ? func : "", list[k].line);
         assert_null(twi_loop_parse(b->ctx, &b->ctx->arena, NULL, "x", text, strlen(text)));
         if (tw_diag_count(b->ctx) != 1 || tw_diag_get(b->ctx, 0).code != list[k].code ||
             tw_diag_get(b->ctx, 0).line < 4)
@@ -175,8 +177,8 @@ static void deep(void **state) {
     assert_int_equal(tw_diag_get(b->ctx, 0).code, TWI_LOOP_E_TOO_DEEP);
 }
 
-/* Cut at every length, and with bytes changed: an error or a module, and what is a module and passes the
- * verifier can be printed and read again. */
+/* Cut at every length, and with bytes changed: an error or a module, and what is a module and
+ * passes the verifier can be printed and read again. */
 static void damaged(void **state) {
     (void)state;
     twi_rng rng;

@@ -6,89 +6,87 @@
 #include "loop/codes.h"
 
 /* A fold of X[row, ..] through shared memory, twice through the same object; a register stripe. */
-static const char simt[] =
-    "loop k target simt4\n"
-    "argument 1 X in f32[6, 64]\n"
-    "argument 2 Y out f32[6]\n"
-    "scalar 1 n i64\n"
-    "entry main align16 X {\n"
-    "  launch k_main grid 6\n"
-    "}\n"
-    "func k_main entry 0 scope 0 implicit lanes 4 subs 2 {\n"
-    "  array X = 1 f32[6, 64] stride [64, 1] align 16\n"
-    "  array Y = 2 f32[6] stride [1]\n"
-    "  private keep f32[8] stride [1]\n"
-    "  shared red f32[2] stride [1]\n"
-    "  shared all f32[2, 4] stride [5, 1]\n"
-    "  %1 = id grid\n"
-    "  %2 = id sub\n"
-    "  %3 = id lane\n"
-    "  %4 = mul %2, 4\n"
-    "  %5 = add %4, %3\n"
-    "  unroll %6 in 8 {\n"
-    "    %7 = mul %6, 8\n"
-    "    %8 = add %7, %5\n"
-    "    %9 = load X[%1, %8] : f32\n"
-    "    store keep[%6] = %9\n"
-    "  }\n"
-    "  %10 = load keep[0] : f32\n"
-    "  %11 = lane_fold add %10 stride 1 extent 4 fold 3 : f32\n"
-    "  %12 = eq %3, 0 : bool\n"
-    "  if %12 {\n"
-    "    store red[%2] = %11\n"
-    "  }\n"
-    "  barrier group\n"
-    "  %13 = load red[0] : f32\n"
-    "  %14 = load red[1] : f32\n"
-    "  %15 = add %13, %14 fold 3 : f32\n"
-    "  barrier group\n"
-    "  if %12 {\n"
-    "    store red[%2] = %15\n"
-    "  }\n"
-    "  barrier group\n"
-    "  %16 = load red[1] : f32\n"
-    "  store all[%2, %3] = %16\n"
-    "  barrier subgroup\n"
-    "  %17 = load all[%2, 3] : f32\n"
-    "  %18 = eq %5, 0 : bool\n"
-    "  if %18 {\n"
-    "    store Y[%1] = %17\n"
-    "  }\n"
-    "}\n";
+static const char simt[] = "loop k target simt4\n"
+                           "argument 1 X in f32[6, 64]\n"
+                           "argument 2 Y out f32[6]\n"
+                           "scalar 1 n i64\n"
+                           "entry main align16 X {\n"
+                           "  launch k_main grid 6\n"
+                           "}\n"
+                           "func k_main entry 0 scope 0 implicit lanes 4 subs 2 {\n"
+                           "  array X = 1 f32[6, 64] stride [64, 1] align 16\n"
+                           "  array Y = 2 f32[6] stride [1]\n"
+                           "  private keep f32[8] stride [1]\n"
+                           "  shared red f32[2] stride [1]\n"
+                           "  shared all f32[2, 4] stride [5, 1]\n"
+                           "  %1 = id grid\n"
+                           "  %2 = id sub\n"
+                           "  %3 = id lane\n"
+                           "  %4 = mul %2, 4\n"
+                           "  %5 = add %4, %3\n"
+                           "  unroll %6 in 8 {\n"
+                           "    %7 = mul %6, 8\n"
+                           "    %8 = add %7, %5\n"
+                           "    %9 = load X[%1, %8] : f32\n"
+                           "    store keep[%6] = %9\n"
+                           "  }\n"
+                           "  %10 = load keep[0] : f32\n"
+                           "  %11 = lane_fold add %10 stride 1 extent 4 fold 3 : f32\n"
+                           "  %12 = eq %3, 0 : bool\n"
+                           "  if %12 {\n"
+                           "    store red[%2] = %11\n"
+                           "  }\n"
+                           "  barrier group\n"
+                           "  %13 = load red[0] : f32\n"
+                           "  %14 = load red[1] : f32\n"
+                           "  %15 = add %13, %14 fold 3 : f32\n"
+                           "  barrier group\n"
+                           "  if %12 {\n"
+                           "    store red[%2] = %15\n"
+                           "  }\n"
+                           "  barrier group\n"
+                           "  %16 = load red[1] : f32\n"
+                           "  store all[%2, %3] = %16\n"
+                           "  barrier subgroup\n"
+                           "  %17 = load all[%2, 3] : f32\n"
+                           "  %18 = eq %5, 0 : bool\n"
+                           "  if %18 {\n"
+                           "    store Y[%1] = %17\n"
+                           "  }\n"
+                           "}\n";
 
-static const char lanes[] =
-    "loop k target cpu\n"
-    "argument 1 X in f32[6, 60]\n"
-    "argument 2 Y out f32[6, 60]\n"
-    "scalar 1 n i64\n"
-    "entry main align16 X {\n"
-    "  launch k_main grid 2\n"
-    "}\n"
-    "func k_main entry 0 scope 0 explicit lanes 16 subs 1 {\n"
-    "  array X = 1 f32[6, 60] stride [*, 1] align 16\n"
-    "  array Y = 2 f32[6, 60] stride [60, 1]\n"
-    "  private s f32x16[4] stride [1]\n"
-    "  %1 = id grid\n"
-    "  %2 = mul %1, 4\n"
-    "  unroll %3 in 4 {\n"
-    "    %4 = add %2, %3\n"
-    "    %5 = lt %4, 6 : bool\n"
-    "    if %5 {\n"
-    "      for %6 in 0 .. 4 {\n"
-    "        %7 = mul %6, 16\n"
-    "        %8 = sub 60, %7\n"
-    "        %9 = load X[%4, %7] first %8 align 16 : f32x16\n"
-    "        store s[%6] = %9\n"
-    "      }\n"
-    "      for %10 in 0 .. 4 {\n"
-    "        %11 = load s[%10] : f32x16\n"
-    "        %12 = mul %10, 16\n"
-    "        %13 = sub 60, %12\n"
-    "        store Y[%4, %12] = %11 first %13\n"
-    "      }\n"
-    "    }\n"
-    "  }\n"
-    "}\n";
+static const char lanes[] = "loop k target cpu\n"
+                            "argument 1 X in f32[6, 60]\n"
+                            "argument 2 Y out f32[6, 60]\n"
+                            "scalar 1 n i64\n"
+                            "entry main align16 X {\n"
+                            "  launch k_main grid 2\n"
+                            "}\n"
+                            "func k_main entry 0 scope 0 explicit lanes 16 subs 1 {\n"
+                            "  array X = 1 f32[6, 60] stride [*, 1] align 16\n"
+                            "  array Y = 2 f32[6, 60] stride [60, 1]\n"
+                            "  private s f32x16[4] stride [1]\n"
+                            "  %1 = id grid\n"
+                            "  %2 = mul %1, 4\n"
+                            "  unroll %3 in 4 {\n"
+                            "    %4 = add %2, %3\n"
+                            "    %5 = lt %4, 6 : bool\n"
+                            "    if %5 {\n"
+                            "      for %6 in 0 .. 4 {\n"
+                            "        %7 = mul %6, 16\n"
+                            "        %8 = sub 60, %7\n"
+                            "        %9 = load X[%4, %7] first %8 align 16 : f32x16\n"
+                            "        store s[%6] = %9\n"
+                            "      }\n"
+                            "      for %10 in 0 .. 4 {\n"
+                            "        %11 = load s[%10] : f32x16\n"
+                            "        %12 = mul %10, 16\n"
+                            "        %13 = sub 60, %12\n"
+                            "        store Y[%4, %12] = %11 first %13\n"
+                            "      }\n"
+                            "    }\n"
+                            "  }\n"
+                            "}\n";
 
 static twi_loop *edited(bench *b, const char *text, const char *from, const char *to) {
     const char *at = strstr(text, from);
@@ -107,8 +105,8 @@ static void correct(void **state) {
     twi_loop *one = read_loop(b, simt), *two = read_loop(b, lanes);
     if (!twi_loop_verify(one) || !twi_loop_verify(two))
         fail_msg("%s", tw_diag_text(b->ctx, false));
-    /* what varies: X's element by grid, sub and lane; the folded value not by lane, the loaded one of
-       `red` by neither */
+    /* what varies: X's element by grid, sub and lane; the folded value not by lane, the loaded one
+       of `red` by neither */
     const twi_func *f = &one->func.at[0];
     unsigned seen = 0;
     for (uint32_t v = 1; v < f->ins.n; v++) {
@@ -134,23 +132,36 @@ static void broken(void **state) {
         {simt, "%5 = add %4, %3", "%5 = fma %4, %3", TWI_LOOP_E_V1, "operands"},
         {simt, "%15 = add %13, %14", "%15 = add %13, %2", TWI_LOOP_E_V1, "types"},
         {simt, "%12 = eq %3, 0 : bool", "%12 = eq %3, 0 : f32", TWI_LOOP_E_V1, "types"},
-        {simt, "if %12 {\n    store red[%2] = %11", "if %3 {\n    store red[%2] = %11", TWI_LOOP_E_V1, "bool"},
-        {simt, "store Y[%1] = %17", "store X[%1, 0] = %17", TWI_LOOP_E_V1, "an input is not stored"},
-        {simt, "lane_fold add %10 stride 1 extent 4", "lane_fold add %10 stride 1 extent 8", TWI_LOOP_E_V1, "lanes"},
+        {simt, "if %12 {\n    store red[%2] = %11", "if %3 {\n    store red[%2] = %11",
+         TWI_LOOP_E_V1, "bool"},
+        {simt, "store Y[%1] = %17", "store X[%1, 0] = %17", TWI_LOOP_E_V1,
+         "an input is not stored"},
+        {simt, "lane_fold add %10 stride 1 extent 4", "lane_fold add %10 stride 1 extent 8",
+         TWI_LOOP_E_V1, "lanes"},
         {simt, "%10 = load keep[0] : f32", "%10 = load keep[0] : f64", TWI_LOOP_E_V1, "type"},
         {simt, "  array Y = 2 f32[6] ", "  array Y = 2 f32[7] ", TWI_LOOP_E_V1, "declared"},
-        {simt, "  %10 = load keep[0] : f32\n", "  %30 = load keep[0] : f32\n  %31 = exp2 %30 : f32\n %10 = add %30, %31 : f32\n", TWI_LOOP_E_NOT_BUILT, "exp2"},
-        {simt, "    %9 = load X[%1, %8] : f32\n    store keep[%6] = %9\n  }\n  %10 = load keep[0] : f32",
-         "    %9 = load X[%1, %8] : f32\n    store keep[%6] = %9\n  }\n  %10 = mul %9, %9 : f32", TWI_LOOP_E_V1, "open body"},
+        {simt, "  %10 = load keep[0] : f32\n",
+         "  %30 = load keep[0] : f32\n  %31 = exp2 %30 : f32\n %10 = add %30, %31 : f32\n",
+         TWI_LOOP_E_NOT_BUILT, "exp2"},
+        {simt,
+         "    %9 = load X[%1, %8] : f32\n    store keep[%6] = %9\n  }\n  %10 = load keep[0] : f32",
+         "    %9 = load X[%1, %8] : f32\n    store keep[%6] = %9\n  }\n  %10 = mul %9, %9 : f32",
+         TWI_LOOP_E_V1, "open body"},
         {simt, "  barrier group\n", "  if %12 {\n  barrier group\n  }\n", TWI_LOOP_E_V2, "lane"},
-        {simt, "  barrier subgroup\n", "  for %40 in 0 .. %3 {\n  barrier subgroup\n  }\n", TWI_LOOP_E_V2, "lane"},
-        {simt, "    store red[%2] = %11\n", "    store red[%2] = %11\n    %41 = lane_xor %11 mask 2 : f32\n", TWI_LOOP_E_V2, "lane"},
+        {simt, "  barrier subgroup\n", "  for %40 in 0 .. %3 {\n  barrier subgroup\n  }\n",
+         TWI_LOOP_E_V2, "lane"},
+        {simt, "    store red[%2] = %11\n",
+         "    store red[%2] = %11\n    %41 = lane_xor %11 mask 2 : f32\n", TWI_LOOP_E_V2, "lane"},
         {simt, "    store keep[%6] = %9\n", "", TWI_LOOP_E_V3, "no store before"},
         {simt, "unroll %6 in 8", "unroll %6 in 7", 0, ""},
         {simt, "%10 = load keep[0]", "%10 = load keep[7]", 0, ""},
-        {simt, "    store keep[%6] = %9\n  }\n  %10 = load keep[0]", "    %42 = min %6, 3\n    store keep[%42] = %9\n  }\n  %10 = load keep[7]", TWI_LOOP_E_V3, "keep[7]"},
-        {simt, "%10 = load keep[0]", "%10 = load keep[8]", TWI_LOOP_E_V4, "index 0 is 8 to 8, the extent is 8"},
-        {simt, "%7 = mul %6, 8", "%7 = mul %6, 9", TWI_LOOP_E_V4, "index 1 is 0 to 70, the extent is 64"},
+        {simt, "    store keep[%6] = %9\n  }\n  %10 = load keep[0]",
+         "    %42 = min %6, 3\n    store keep[%42] = %9\n  }\n  %10 = load keep[7]", TWI_LOOP_E_V3,
+         "keep[7]"},
+        {simt, "%10 = load keep[0]", "%10 = load keep[8]", TWI_LOOP_E_V4,
+         "index 0 is 8 to 8, the extent is 8"},
+        {simt, "%7 = mul %6, 8", "%7 = mul %6, 9", TWI_LOOP_E_V4,
+         "index 1 is 0 to 70, the extent is 64"},
         {simt, "grid 6", "grid 7", TWI_LOOP_E_V4, "index 0 is 0 to 6, the extent is 6"},
         {simt, "  barrier group\n  %13", "  %13", TWI_LOOP_E_V6, "written"},
         {simt, "  barrier group\n  if %12", "  if %12", TWI_LOOP_E_V6, "read"},
@@ -162,7 +173,8 @@ static void broken(void **state) {
         {lanes, "%7 = mul %6, 16", "%7 = mul %6, 14", TWI_LOOP_E_V8, "multiple of 14"},
         {lanes, "first %8", "", TWI_LOOP_E_V4, "index 1 is 0 to 63, the extent is 60"},
         {lanes, "store Y[%4, %12] = %11 first %13", "store Y[%4, %12] = %11 where %5", 0, ""},
-        {simt, "store Y[%1] = %17", "%50 = add %5, 6\n    store Y[%50] = %17", TWI_LOOP_E_V4, "6 to 6"},
+        {simt, "store Y[%1] = %17", "%50 = add %5, 6\n    store Y[%50] = %17", TWI_LOOP_E_V4,
+         "6 to 6"},
         {simt, "store Y[%1] = %17", "%50 = add %5, 5\n    store Y[%50] = %17", 0, ""},
         {lanes, "for %10 in 0 .. 4", "for %10 in 0 .. 0", 0, ""},
     };

@@ -133,6 +133,41 @@ static inline tw_ir *attention_of(tw_context *ctx, int64_t rows, int64_t cols, i
     return kernel_of(ctx, b, (int64_t[]){rows, width, cols});
 }
 
+/* parallel r { P[r] = sum[w](X[r, w]) } parallel u: R, v: W { Y[u, v] = X[u, v] * P[u] } */
+static inline tw_ir *two_scopes_of(tw_context *ctx, int64_t rows, int64_t width) {
+    tw_builder *b = tw_build_begin(ctx, "scaled");
+    tw_ix R = tw_build_dim(b, "R", false), W = tw_build_dim(b, "W", false), dims[] = {R, W};
+    tw_array X = tw_build_array(b, "X", TW_F32, TW_ROLE_IN, dims, 2);
+    tw_array Y = tw_build_array(b, "Y", TW_F32, TW_ROLE_OUT, dims, 2);
+    tw_array P = tw_build_array(b, "P", TW_F32, TW_ROLE_TEMP, dims, 1);
+    tw_axis r = range_par(b, "r", R, 0), w = range_axis(b, "w", W), at[2];
+    tw_ix ix[] = {tw_build_ix_axis(b, r), tw_build_ix_axis(b, w)};
+    tw_value x = tw_build_load(b, X, ix, 2, 0);
+    tw_value s = tw_build_fold(b, TW_FOLD_SUM, TW_ORDER_FREE, &w, 1, x);
+    tw_build_store(b, P, ix, 1, s, 0);
+    tw_build_end(b);
+    tw_build_parallel(b, (tw_range[]){{"u", 0, R, 0}, {"v", 0, W, 0}}, 2, at);
+    tw_ix uv[] = {tw_build_ix_axis(b, at[0]), tw_build_ix_axis(b, at[1])};
+    tw_value y = tw_build_load(b, X, uv, 2, 0), p = tw_build_load(b, P, uv, 1, 0);
+    tw_build_store(b, Y, uv, 2, tw_build_op(b, TW_OP_MUL, y, p, 0), 0);
+    tw_build_end(b);
+    return kernel_of(ctx, b, (int64_t[]){rows, width});
+}
+
+/* Y[n, m] = X[m, n] */
+static inline tw_ir *transpose_of(tw_context *ctx, int64_t rows, int64_t width) {
+    tw_builder *b = tw_build_begin(ctx, "transpose");
+    tw_ix M = tw_build_dim(b, "M", false), N = tw_build_dim(b, "N", false);
+    tw_array X = tw_build_array(b, "X", TW_F32, TW_ROLE_IN, (tw_ix[]){M, N}, 2);
+    tw_array Y = tw_build_array(b, "Y", TW_F32, TW_ROLE_OUT, (tw_ix[]){N, M}, 2);
+    tw_axis at[2];
+    tw_build_parallel(b, (tw_range[]){{"m", 0, M, 0}, {"n", 0, N, 0}}, 2, at);
+    tw_ix m = tw_build_ix_axis(b, at[0]), n = tw_build_ix_axis(b, at[1]);
+    tw_build_store(b, Y, (tw_ix[]){n, m}, 2, tw_build_load(b, X, (tw_ix[]){m, n}, 2, 0), 0);
+    tw_build_end(b);
+    return kernel_of(ctx, b, (int64_t[]){rows, width});
+}
+
 /* Y[r, w] = X[r, w] * X[r, w] */
 static inline tw_ir *square_of(tw_context *ctx, int64_t rows, int64_t width) {
     tw_builder *b = tw_build_begin(ctx, "square");

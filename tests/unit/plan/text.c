@@ -74,8 +74,31 @@ static void round_trip(void **state) {
                "entry main\n");
 }
 
-static void fault(tw_context *ctx, const tw_ir *ir, const char *text, unsigned code, uint32_t line,
-                  uint32_t column, const char *part) {
+#define TWO                                                                                        \
+    "plan scaled/0 class=free spec R=17\n"                                                         \
+    "frame f: r = grid 17 ; w = loop 65\n"                                                         \
+    "entry main ; entry aligned16: align16 X\n"
+
+static void scopes(void **state) {
+    tw_context *ctx = *state;
+    const tw_ir *ir = two_scopes_of(ctx, 17, 65);
+    twi_plans plans;
+    const char **derived;
+    goes_round(ctx, ir,
+               TWO "derived depth s 64\nplan scaled/1 class=free\n"
+                   "frame g: u = grid 17 ; v = grid 5, lane 16\nderived depth 0\n");
+    assert_false(parse(ctx, ir, TWO, &plans, &derived));
+    assert_int_equal(ctx->diags.list.at[0].code, 713);
+    assert_false(parse(ctx, ir, TWO "plan scaled/1\nframe f: r = grid 17\n", &plans, &derived));
+    assert_int_equal(ctx->diags.list.at[0].code, 704); /* an axis of the other scope */
+    assert_false(parse(ctx, ir, TWO "plan scaled/1\nentry main\n", &plans, &derived));
+    assert_int_equal(ctx->diags.list.at[0].code, 701);
+    assert_true(parse(ctx, ir, TWO "plan scaled/1\n", &plans, &derived));
+    assert_int_equal(plans.scope[1].entry.n, 2);
+}
+
+static void fault(tw_context *ctx, const tw_ir *ir, const char *text, unsigned code,
+                  const char *where, const char *part) {
     twi_plans plans;
     const char **derived, *at;
     uint32_t l, c;
@@ -86,8 +109,9 @@ static void fault(tw_context *ctx, const tw_ir *ir, const char *text, unsigned c
     if (d->code != code || !strstr(d->text, part))
         fail_msg("E%04u '%s' for\n%s", d->code, d->text, text);
     twi_loc_find(&ctx->diags, d->loc, &l, &c, &at, &n);
-    if (l != line || c != column)
-        fail_msg("%u:%u instead of %u:%u for\n%s%s", l, c, line, column, text, d->text);
+    const char *found = twi_format(&ctx->arena, "%u:%u", l, c);
+    if (strcmp(found, where) != 0)
+        fail_msg("%s instead of %s for\n%s%s", found, where, text, d->text);
 }
 
 #define HEAD "plan softmax/0 class=free\n"
@@ -96,41 +120,43 @@ static void fault(tw_context *ctx, const tw_ir *ir, const char *text, unsigned c
 static void faults(void **state) {
     tw_context *ctx = *state;
     const tw_ir *ir = softmax_of(ctx, 17, 257, TW_ORDER_FREE);
-    fault(ctx, ir, "", 713, 1, 1, "scope 0");
-    fault(ctx, ir, "frame f: r = grid 1\n", 701, 1, 1, "plan KERNEL/SCOPE");
-    fault(ctx, ir, "plan\n", 701, 1, 5, "KERNEL/SCOPE");
-    fault(ctx, ir, "plan gemm/0\n", 702, 1, 6, "'gemm'");
-    fault(ctx, ir, "plan softmax/1\n", 702, 1, 6, "softmax/0");
-    fault(ctx, ir, HEAD "plan softmax/1\n", 702, 2, 1, "no block is left");
-    fault(ctx, ir, "plan softmax/0 class=fast\n", 701, 1, 22, "'fast'");
-    fault(ctx, ir, "plan softmax/0 speed=fast\n", 701, 1, 16, "'speed'");
-    fault(ctx, ir, "plan softmax/0 class=free spec R=17 W=256\n", 703, 1, 37, "W=257");
-    fault(ctx, ir, HEAD "frames f: r = grid 17\n", 700, 2, 1, "'frames'");
-    fault(ctx, ir, HEAD "launch order band 8\n", 714, 2, 1, "not built");
-    fault(ctx, ir, HEAD "frame f: q = grid 17\n", 704, 2, 10, "'q'");
-    fault(ctx, ir, HEAD "frame f: r = grid 17 ; r = grid 17\n", 709, 2, 24, "'r'");
-    fault(ctx, ir, HEAD "frame f: r = grid 17, ; w = loop 257\n", 708, 2, 23, "';'");
-    fault(ctx, ir, HEAD "frame f: r = grid 17 ; w = loops 257\n", 708, 2, 28, "'loops'");
-    fault(ctx, ir, HEAD "frame f: r = grid 17 ; w = loop 257,\n", 708, 2, 37, "missing");
-    fault(ctx, ir, HEAD "frame f: r = grid 17 w = loop 257\n", 708, 2, 22, "'w'");
-    fault(ctx, ir, FRAME "frame f: r = grid 17\n", 709, 3, 7, "'f'");
-    fault(ctx, ir, HEAD "frame f: r = grid 17 ; w = loop 257 order w.slot\n", 707, 2, 43, "w.slot");
-    fault(ctx, ir, HEAD "frame f: r = grid 17 ; w = loop 257 order w.loop, w.loop\n", 709, 2, 51,
+    fault(ctx, ir, "", 713, "1:1", "scope 0");
+    fault(ctx, ir, "frame f: r = grid 1\n", 701, "1:1", "plan KERNEL/SCOPE");
+    fault(ctx, ir, "plan\n", 701, "1:5", "KERNEL/SCOPE");
+    fault(ctx, ir, "plan gemm/0\n", 702, "1:6", "'gemm'");
+    fault(ctx, ir, "plan softmax/1\n", 702, "1:6", "softmax/0");
+    fault(ctx, ir, HEAD "plan softmax/1\n", 702, "2:1", "no block is left");
+    fault(ctx, ir, "plan softmax/0 class=fast\n", 701, "1:22", "'fast'");
+    fault(ctx, ir, "plan softmax/0 speed=fast\n", 701, "1:16", "'speed'");
+    fault(ctx, ir, "plan softmax/0 class=free spec R=17 W=256\n", 703, "1:37", "W=257");
+    fault(ctx, ir, HEAD "frames f: r = grid 17\n", 700, "2:1", "'frames'");
+    fault(ctx, ir, HEAD "launch order band 8\n", 714, "2:1", "not built");
+    fault(ctx, ir, HEAD "frame f: q = grid 17\n", 704, "2:10", "'q'");
+    fault(ctx, ir, HEAD "frame f: r = grid 17 ; r = grid 17\n", 709, "2:24", "'r'");
+    fault(ctx, ir, HEAD "frame f: r = grid 17, ; w = loop 257\n", 708, "2:23", "';'");
+    fault(ctx, ir, HEAD "frame f: r = grid 17 ; w = loops 257\n", 708, "2:28", "'loops'");
+    fault(ctx, ir, HEAD "frame f: r = grid 17 ; w = loop 257,\n", 708, "2:37", "missing");
+    fault(ctx, ir, HEAD "frame f: r = grid 17 w = loop 257\n", 708, "2:22", "'w'");
+    fault(ctx, ir, FRAME "frame f: r = grid 17\n", 709, "3:7", "'f'");
+    fault(ctx, ir, HEAD "frame f: r = grid 17 ; w = loop 257 order w.slot\n", 707, "2:43",
+          "w.slot");
+    fault(ctx, ir, HEAD "frame f: r = grid 17 ; w = loop 257 order w.loop, w.loop\n", 709, "2:51",
           "twice");
-    fault(ctx, ir, HEAD "frame f: r = grid 17 ; w = loop 257 order z.loop\n", 704, 2, 43, "z.loop");
-    fault(ctx, ir, FRAME "value y: keep stripe\n", 705, 3, 7, "'y'");
-    fault(ctx, ir, FRAME "value p: keep register\n", 701, 3, 15, "'register'");
-    fault(ctx, ir, FRAME "value p: in g\n", 706, 3, 13, "'g'");
-    fault(ctx, ir, FRAME "value p: store stripe\n", 701, 3, 10, "'store'");
-    fault(ctx, ir, FRAME "value p: keep stripe\nvalue p: keep stripe\n", 709, 4, 7, "'p'");
-    fault(ctx, ir, FRAME "stage X: global, order w\n", 701, 3, 10, "'global'");
-    fault(ctx, ir, FRAME "stage X: shared, order w, pad 0\n", 712, 3, 31, "1 to 1024");
-    fault(ctx, ir, FRAME "stage X: shared, order w, via bulk\n", 714, 3, 31, "'via bulk'");
-    fault(ctx, ir, FRAME "stage X: shared, order w, swizzle 128\n", 714, 3, 27, "pad");
-    fault(ctx, ir, FRAME "stage X: shared, order\n", 701, 3, 18, "digits");
-    fault(ctx, ir, FRAME "entry main: align16 Z\n", 711, 3, 21, "'Z'");
-    fault(ctx, ir, FRAME "entry main: align24 X\n", 712, 3, 13, "align24");
-    fault(ctx, ir, FRAME "entry main ; entry main\n", 709, 3, 20, "'main'");
+    fault(ctx, ir, HEAD "frame f: r = grid 17 ; w = loop 257 order z.loop\n", 704, "2:43",
+          "z.loop");
+    fault(ctx, ir, FRAME "value y: keep stripe\n", 705, "3:7", "'y'");
+    fault(ctx, ir, FRAME "value p: keep register\n", 701, "3:15", "'register'");
+    fault(ctx, ir, FRAME "value p: in g\n", 706, "3:13", "'g'");
+    fault(ctx, ir, FRAME "value p: store stripe\n", 701, "3:10", "'store'");
+    fault(ctx, ir, FRAME "value p: keep stripe\nvalue p: keep stripe\n", 709, "4:7", "'p'");
+    fault(ctx, ir, FRAME "stage X: global, order w\n", 701, "3:10", "'global'");
+    fault(ctx, ir, FRAME "stage X: shared, order w, pad 0\n", 712, "3:31", "1 to 1024");
+    fault(ctx, ir, FRAME "stage X: shared, order w, via bulk\n", 714, "3:31", "'via bulk'");
+    fault(ctx, ir, FRAME "stage X: shared, order w, swizzle 128\n", 714, "3:27", "pad");
+    fault(ctx, ir, FRAME "stage X: shared, order\n", 701, "3:18", "digits");
+    fault(ctx, ir, FRAME "entry main: align16 Z\n", 711, "3:21", "'Z'");
+    fault(ctx, ir, FRAME "entry main: align24 X\n", 712, "3:13", "align24");
+    fault(ctx, ir, FRAME "entry main ; entry main\n", 709, "3:20", "'main'");
 }
 
 static void hashes(void **state) {
@@ -152,6 +178,7 @@ static void hashes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(round_trip, setup, teardown),
+        cmocka_unit_test_setup_teardown(scopes, setup, teardown),
         cmocka_unit_test_setup_teardown(faults, setup, teardown),
         cmocka_unit_test_setup_teardown(hashes, setup, teardown),
     };

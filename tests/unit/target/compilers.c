@@ -209,6 +209,74 @@ static void many_builds_leave_nothing(void **state) {
     assert_true(f->ctx->mem.bytes < bytes + 65536);
 }
 
+/* Memory that runs out at every place once: no leak, no folder, no jump to nowhere. */
+typedef struct {
+    unsigned left; /* until it fails */
+    int out;
+} meter;
+
+static void *metered_alloc(void *user, size_t size) {
+    meter *m = user;
+    if (m->left == 0)
+        return NULL;
+    m->left--;
+    m->out++;
+    return malloc(size);
+}
+
+static void metered_free(void *user, void *p) {
+    if (p)
+        ((meter *)user)->out--;
+    free(p);
+}
+
+/* What a failing step leaves to its caller. */
+typedef struct {
+    tw_context *ctx;
+    twi_target *target;
+    twi_module *module;
+    bool done;
+} attempt;
+
+static void build_all(attempt *a) {
+    const twi_loop *loop = make_loop(a->ctx);
+    a->target = twi_cpu_open(a->ctx, NULL);
+    if (a->target && a->target->ops->build(a->target, &loop, 1, &a->module) == TW_OK)
+        a->done = true;
+}
+
+static bool try_with(meter *m) {
+    static attempt a;
+    const tw_allocator allocator = {metered_alloc, metered_free, m};
+    jmp_buf spot, *saved;
+    a = (attempt){.ctx = tw_context_create(&allocator)};
+    if (!a.ctx)
+        return false;
+    if (!TWI_GUARD(&a.ctx->mem, spot, saved))
+        build_all(&a);
+    TWI_UNGUARD(&a.ctx->mem, saved);
+    if (a.module)
+        a.target->ops->release(a.module);
+    if (a.target)
+        a.target->ops->close(a.target);
+    tw_context_destroy(a.ctx);
+    return a.done;
+}
+
+static void out_of_memory(void **state) {
+    (void)state;
+    unsigned failures = 0;
+    for (unsigned n = 0; n < 2000; n++) {
+        meter m = {.left = n};
+        const bool done = try_with(&m);
+        assert_int_equal(m.out, 0);
+        if (done)
+            break;
+        failures++;
+    }
+    assert_in_range(failures, 3, 1999);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_failure_has_its_message, start, stop),
@@ -217,6 +285,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(no_temporary_folder, start, stop),
         cmocka_unit_test_setup_teardown(implicit_lanes_are_refused, start, stop),
         cmocka_unit_test_setup_teardown(many_builds_leave_nothing, start, stop),
+        cmocka_unit_test_setup_teardown(out_of_memory, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,6 +205,12 @@ static void check_once(const fixture *f, int threads) {
         assert_true(y[i] == expected(x[i]));
 }
 
+#if defined __SANITIZE_THREAD__
+/* The sanitizer itself does not like threads after a fork. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void) { return "die_after_fork=0"; }
+#endif
+
 static void pool_survives_fork(void **state) {
     const fixture *f = *state;
     check_once(f, 3);

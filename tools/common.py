@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the scripts of tools/ share: the tool, the settings from the environment, and measured lines.
+A script prints the target beside each measured value and ends with 1 if one falls short."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+KERNELS = ("row_sum row_max argmax softmax layernorm residual_layernorm rmsnorm gelu_residual gemm bmm transpose "
+           "attention").split()
+
+
+def setting(name, default):
+    return os.environ.get(name) or default
+
+
+TOOL = setting("TW_TOOL", os.path.join(ROOT, "build/release/tilewright"))
+
+
+if not os.path.exists(TOOL):
+    sys.exit(f"{TOOL} is not there: make builds it, or TW_TOOL says where it is")
+
+
+def kernel_file(name):
+    return os.path.join("kernels", name + ".tile")
+
+
+def chosen(names=None):
+    """K=softmax,gemm or all."""
+    names = names or KERNELS
+    wanted = setting("K", "")
+    if not wanted:
+        return names
+    asked = wanted.replace(",", " ").split()
+    for name in asked:
+        if name not in KERNELS:
+            print(f"there is no kernel {name} in kernels/", file=sys.stderr)
+            sys.exit(2)
+    return asked
+
+
+def tool(*args, env=None, text=True, stdin=None, timeout=3600):
+    """Exit status, stdout, stderr."""
+    done = subprocess.run([TOOL, *args], cwd=ROOT, env={**os.environ, **(env or {})}, input=stdin, text=text,
+                          capture_output=True, timeout=timeout, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def tool_json(*args):
+    status, out, err = tool(*args, "--json")
+    try:
+        return status, json.loads(out)
+    except ValueError:
+        print(f"{TOOL} {' '.join(args)}: exit {status}, no JSON: {out[:300]}{err[:2000]}", file=sys.stderr)
+        sys.exit(1)
+
+
+class Lines:
+    """Measured lines; `end` gives the exit status."""
+
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def line(self, ok, what, target, measured):
+        self.passed += bool(ok)
+        self.failed += not ok
+        print(f"{'ok  ' if ok else 'FAIL'} {what}: target {target}; measured {measured}", flush=True)
+
+    def end(self):
+        print(f"{self.passed} passed, {self.failed} failed", flush=True)
+        return 1 if self.failed else 0
+
+
+def scratch():
+    return tempfile.TemporaryDirectory(prefix="tilewright-")
