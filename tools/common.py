@@ -41,9 +41,9 @@ def chosen(names=None):
     return asked
 
 
-def tool(*args, env=None, text=True, stdin=None, timeout=3600):
+def tool(*args, env=None, stdin=None, timeout=3600):
     """Exit status, stdout, stderr."""
-    done = subprocess.run([TOOL, *args], cwd=ROOT, env={**os.environ, **(env or {})}, input=stdin, text=text,
+    done = subprocess.run([TOOL, *args], cwd=ROOT, env={**os.environ, **(env or {})}, input=stdin, errors="replace",
                           capture_output=True, timeout=timeout, check=False)
     return done.returncode, done.stdout, done.stderr
 

@@ -23,42 +23,58 @@ extern "C" {
 #endif
 
 typedef struct tw_compiled tw_compiled;
-typedef struct tw_dim_value { const char *name; int64_t value; } tw_dim_value;
+typedef struct tw_dim_value {
+    const char *name;
+    int64_t value;
+} tw_dim_value;
 
 /* Steps of the path, and what their texts are. */
-typedef enum tw_stage { TW_STAGE_TILE, TW_STAGE_PLAN, TW_STAGE_LOOP, TW_STAGE_CAPS, TW_STAGE_SOURCE, TW_STAGES } tw_stage;
+typedef enum tw_stage {
+    TW_STAGE_TILE,
+    TW_STAGE_PLAN,
+    TW_STAGE_LOOP,
+    TW_STAGE_CAPS,
+    TW_STAGE_SOURCE,
+    TW_STAGES
+} tw_stage;
 TW_API const char *tw_stage_name(tw_stage stage); /* "tile" */
 
 /* A text with the name that messages give it. text NULL: left out. */
-typedef struct tw_source { const char *name, *text; size_t n; } tw_source;
+typedef struct tw_source {
+    const char *name, *text;
+    size_t n;
+} tw_source;
 
 typedef struct tw_compile_options {
-    const char *target;       /* "cpu" (default), "interp", "interp:CAPS" (default simt32); where nothing is built also
-                                 the name of recorded caps ("simt4", "cpu-avx2") */
-    tw_source caps;           /* a target description that takes the place of the target's own */
-    const char *plan;         /* "default" (default), "random:SEED" */
-    tw_source plan_text;      /* a plan's text: used as it is, if it is legal */
-    tw_source loop_text;      /* loop IR: goes on from there, no plan */
+    const char *target;  /* "cpu" (default), "interp", "interp:CAPS" (default simt32); where nothing
+                            is built also  the name of recorded caps ("simt4", "cpu-avx2") */
+    tw_source caps;      /* a target description that takes the place of the target's own */
+    const char *plan;    /* "default" (default), "random:SEED" */
+    tw_source plan_text; /* a plan's text: used as it is, if it is legal */
+    tw_source loop_text; /* loop IR: goes on from there, no plan */
     const char *const *pins;  /* lines of plan text, keys, derived figures (docs/plans.md) */
     size_t n_pins;            /* 0 */
     bool canonical;           /* class canonical; default false */
     bool strided;             /* arrays of any strides; default false: dense, row-major */
     const tw_dim_value *dims; /* a value for every dim of the kernel */
     size_t n_dims;
-    tw_stage until;           /* with build = false: no further than this; default TW_STAGE_SOURCE */
-    bool build;               /* default true: ready to launch. false: texts only; no compiler, no device */
+    tw_stage until; /* with build = false: no further than this; default TW_STAGE_SOURCE */
+    bool build;     /* default true: ready to launch. false: texts only; no compiler, no device */
 } tw_compile_options;
 TW_API tw_compile_options tw_compile_options_defaults(void);
 
-/* The path. On failure *out is NULL and diagnostics say why. TILEWRIGHT_DUMP=dir: the text of every stage that was
- * reached is written to dir/KERNEL.STAGE, also on failure. */
-TW_API tw_status tw_compile(tw_context *ctx, const tw_ir *ir, const tw_compile_options *options, tw_compiled **out);
+/* The path. On failure *out is NULL and diagnostics say why. TILEWRIGHT_DUMP=dir: the text of every
+ * stage that was reached is written to dir/KERNEL.STAGE, also on failure. */
+TW_API tw_status tw_compile(tw_context *ctx, const tw_ir *ir, const tw_compile_options *options,
+                            tw_compiled **out);
 TW_API void tw_compiled_release(tw_compiled *compiled); /* NULL is fine; before its context */
-TW_API tw_kernel *tw_compiled_kernel(const tw_compiled *compiled); /* NULL with build = false. Not to be destroyed */
+TW_API tw_kernel *
+tw_compiled_kernel(const tw_compiled *compiled); /* NULL with build = false. Not to be destroyed */
 
 /* NULL: the path did not come so far. Belongs to the compiled. */
 TW_API const char *tw_compiled_text(const tw_compiled *compiled, tw_stage stage);
-TW_API const char *tw_compiled_words(const tw_compiled *compiled);  /* the plan in figures: "workers 1, lanes 16, .." */
+TW_API const char *
+tw_compiled_words(const tw_compiled *compiled); /* the plan in figures: "workers 1, lanes 16, .." */
 TW_API uint64_t tw_compiled_plan_hash(const tw_compiled *compiled); /* 0: made from loop IR */
 
 /* Arguments: arrays in order of declaration (temps left out), then scalars likewise. */
@@ -69,31 +85,44 @@ typedef struct tw_arg {
     uint64_t bits;            /* of that default */
     tw_role role;             /* of an array */
     int rank;
-    int64_t shape[8];         /* -1 where it depends on a dim without a value */
+    int64_t shape[8]; /* -1 where it depends on a dim without a value */
 } tw_arg;
 TW_API size_t tw_compiled_args(const tw_compiled *compiled);
 TW_API tw_arg tw_compiled_arg(const tw_compiled *compiled, size_t k);
 TW_API size_t tw_ir_args(const tw_ir *ir);
 TW_API tw_arg tw_ir_arg(const tw_ir *ir, size_t k);
 
-/* Bits of a value of a type: "0.5", "0x1p-3", "inf", "true", "7". False: not a value of the type. */
+/* Bits of a value of a type: "0.5", "0x1p-3", "inf", "true", "7". False: not a value of the type.
+ */
 TW_API bool tw_scalar_bits(tw_elem elem, const char *text, uint64_t *bits);
 TW_API tw_scalar tw_scalar_from_bits(tw_elem elem, uint64_t bits);
-typedef struct tw_scalar_value { const char *name; uint64_t bits; } tw_scalar_value;
+typedef struct tw_scalar_value {
+    const char *name;
+    uint64_t bits;
+} tw_scalar_value;
 /* One element of a dense buffer as text: "0.5", "-inf", "true"; out: 64 bytes. */
 TW_API void tw_element_text(tw_elem elem, const void *data, size_t k, char *out);
 
-/* ---- dims of an IR ------------------------------------------------------------------------------------------ */
+/* ---- dims of an IR
+ * ------------------------------------------------------------------------------------------ */
 TW_API size_t tw_ir_dims(const tw_ir *ir);
 TW_API const char *tw_ir_dim(const tw_ir *ir, size_t k);
 TW_API bool tw_ir_dim_known(const tw_ir *ir, size_t k, int64_t *value); /* specialised already */
 TW_API const char *tw_ir_kernel(const tw_ir *ir);
-/* Fills values[] (tw_ir_dims of them) from the shapes of arrays given by name; -1: still unknown. False: diagnostics. */
-typedef struct tw_shape { const char *array; int rank; const int64_t *extent; } tw_shape;
-TW_API bool tw_ir_dims_from(tw_context *ctx, const tw_ir *ir, const tw_shape *shapes, size_t n, int64_t *values);
+/* Fills values[] (tw_ir_dims of them) from the shapes of arrays given by name; -1: still unknown.
+ * False: diagnostics. */
+typedef struct tw_shape {
+    const char *array;
+    int rank;
+    const int64_t *extent;
+} tw_shape;
+TW_API bool tw_ir_dims_from(tw_context *ctx, const tw_ir *ir, const tw_shape *shapes, size_t n,
+                            int64_t *values);
 
-/* ---- plans: what else there is, and why not ------------------------------------------------------------------ */
-/* The options' target, pins, class and dims hold. Table text: candidates best first, at most `top` of them (0: all). */
+/* ---- plans: what else there is, and why not
+ * ------------------------------------------------------------------ */
+/* The options' target, pins, class and dims hold. Table text: candidates best first, at most `top`
+ * of them (0: all). */
 typedef struct tw_candidate {
     const char *family, *plan, *derived; /* its text without, and its derived figures */
     uint64_t hash;
@@ -101,16 +130,22 @@ typedef struct tw_candidate {
     const char *refused; /* NULL: legal; else why not, with numbers */
 } tw_candidate;
 typedef void (*tw_candidate_fn)(void *user, const tw_candidate *candidate);
-TW_API tw_status tw_plan_list(tw_context *ctx, const tw_ir *ir, const tw_compile_options *options, tw_candidate_fn fn, void *user);
-/* Why a pin can't be had, in one line with numbers; "" if it can. Lives in the context. NULL: diagnostics. */
-TW_API const char *tw_plan_why_not(tw_context *ctx, const tw_ir *ir, const tw_compile_options *options, const char *pin);
+TW_API tw_status tw_plan_list(tw_context *ctx, const tw_ir *ir, const tw_compile_options *options,
+                              tw_candidate_fn fn, void *user);
+/* Why a pin can't be had, in one line with numbers; "" if it can. Lives in the context. NULL:
+ * diagnostics. */
+TW_API const char *tw_plan_why_not(tw_context *ctx, const tw_ir *ir,
+                                   const tw_compile_options *options, const char *pin);
 
-/* Developers: what the model counts for the options' plan, and the same counted over the loop IR made from it. One
- * figure a call of fn; equal they must be. */
-typedef void (*tw_figure_fn)(void *user, unsigned scope, const char *figure, double tallied, double counted);
-TW_API tw_status tw_plan_figures(tw_context *ctx, const tw_ir *ir, const tw_compile_options *options, tw_figure_fn fn, void *user);
+/* Developers: what the model counts for the options' plan, and the same counted over the loop IR
+ * made from it. One figure a call of fn; equal they must be. */
+typedef void (*tw_figure_fn)(void *user, unsigned scope, const char *figure, double tallied,
+                             double counted);
+TW_API tw_status tw_plan_figures(tw_context *ctx, const tw_ir *ir,
+                                 const tw_compile_options *options, tw_figure_fn fn, void *user);
 
-/* ---- texts that are only printed back, and targets ------------------------------------------------------------ */
+/* ---- texts that are only printed back, and targets
+ * ------------------------------------------------------------ */
 TW_API const char *tw_caps_reprint(tw_context *ctx, tw_source caps); /* NULL: diagnostics */
 typedef struct tw_target_info {
     const char *name, *caps; /* caps: text form; NULL: not usable here, see note */
@@ -119,8 +154,9 @@ typedef struct tw_target_info {
 TW_API size_t tw_targets(tw_context *ctx);
 TW_API tw_target_info tw_target_get(tw_context *ctx, size_t k);
 
-/* Developers: a fault planted in loop IR. kind: one of tw_loop_mutation(0..), NULL at the end; k: which place. The
- * mutated text, or NULL: it does not apply there (no diagnostics) or the text is no loop IR (diagnostics). */
+/* Developers: a fault planted in loop IR. kind: one of tw_loop_mutation(0..), NULL at the end; k:
+ * which place. The mutated text, or NULL: it does not apply there (no diagnostics) or the text is
+ * no loop IR (diagnostics). */
 TW_API const char *tw_loop_mutation(size_t k);
 TW_API const char *tw_loop_mutate(tw_context *ctx, tw_source loop, const char *kind, unsigned k);
 

@@ -27,8 +27,8 @@ typedef struct tw_allocator {
 TW_API tw_context *tw_context_create(const tw_allocator *allocator);
 TW_API void tw_context_destroy(tw_context *ctx); /* NULL is fine; frees all that was made from it */
 
-/* One diagnostic: stable code (123 for E0123), severity 0 error 1 warning 2 note, 1-based line and column
- * (0: no place). Texts belong to the context and live until tw_diag_clear. */
+/* One diagnostic: stable code (123 for E0123), severity 0 error 1 warning 2 note, 1-based line and
+ * column (0: no place). Texts belong to the context and live until tw_diag_clear. */
 typedef struct tw_diag {
     int code, severity;
     const char *file, *text, *help;
@@ -37,7 +37,8 @@ typedef struct tw_diag {
 
 TW_API size_t tw_diag_count(const tw_context *ctx);
 TW_API tw_diag tw_diag_get(const tw_context *ctx, size_t k);
-TW_API const char *tw_diag_text(tw_context *ctx, bool color); /* all, with lines and carets; "" if none */
+TW_API const char *tw_diag_text(tw_context *ctx,
+                                bool color); /* all, with lines and carets; "" if none */
 TW_API void tw_diag_clear(tw_context *ctx);
 TW_API const char *tw_version(void); /* "0.1.0" */
 

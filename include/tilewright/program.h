@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tilewright: programs in the tile language (.tile). Parse a text, see what its kernels declare, and
- * build the tile IR of one kernel for one choice of types, constants and params.
+ * Tilewright: programs in the tile language (.tile). Parse a text, see what its kernels declare,
+ * and build the tile IR of one kernel for one choice of types, constants and params.
  */
 #ifndef TILEWRIGHT_PROGRAM_H
 #define TILEWRIGHT_PROGRAM_H
@@ -19,7 +19,14 @@ TW_API size_t tw_program_kernels(const tw_program *p);
 TW_API const char *tw_program_kernel(const tw_program *p, size_t kernel); /* its name */
 
 /* What a kernel declares, in order of declaration. */
-typedef enum tw_decl_kind { TW_DECL_TYPE, TW_DECL_CONST, TW_DECL_PARAM, TW_DECL_DIM, TW_DECL_SCALAR, TW_DECL_ARRAY } tw_decl_kind;
+typedef enum tw_decl_kind {
+    TW_DECL_TYPE,
+    TW_DECL_CONST,
+    TW_DECL_PARAM,
+    TW_DECL_DIM,
+    TW_DECL_SCALAR,
+    TW_DECL_ARRAY
+} tw_decl_kind;
 typedef struct tw_decl {
     tw_decl_kind kind;
     const char *name;
@@ -36,14 +43,17 @@ typedef struct tw_decl {
 TW_API size_t tw_program_decls(const tw_program *p, size_t kernel);
 TW_API const tw_decl *tw_program_decl(const tw_program *p, size_t kernel, size_t k);
 
-/* Values for types, constants and params by name; what is left out: params and constants with a default take
- * it (a set's first), a TYPE or CONST set with one choice takes that, otherwise an error names it. Unknown
- * names and values outside their set are errors with the nearest name. NULL: diagnostics. */
-typedef struct tw_binding { const char *name, *value; } tw_binding;
+/* Values for types, constants and params by name; what is left out: params and constants with a
+ * default take it (a set's first), a TYPE or CONST set with one choice takes that, otherwise an
+ * error names it. Unknown names and values outside their set are errors with the nearest name.
+ * NULL: diagnostics. */
+typedef struct tw_binding {
+    const char *name, *value;
+} tw_binding;
 TW_API tw_ir *tw_program_build(tw_program *p, size_t kernel, const tw_binding *bindings, size_t n);
 
-/* All combinations of types and constants of all kernels (params at each choice too), every rule, both branches of
- * each `if`; false if there are errors. What `tilewright check` runs. */
+/* All combinations of types and constants of all kernels (params at each choice too), every rule,
+ * both branches of each `if`; false if there are errors. What `tilewright check` runs. */
 TW_API bool tw_program_check(tw_program *p);
 
 #ifdef __cplusplus

@@ -21,19 +21,32 @@ extern "C" {
 /* What a call came to. Details are diagnostics of the context (context.h). */
 typedef enum tw_status {
     TW_OK = 0,
-    TW_ERR_WRONG,    /* a result was judged wrong (exit 1) */
-    TW_ERR_INPUT,    /* wrong use or input: program, arguments, plan (exit 2) */
-    TW_ERR_ENV,      /* the environment: compiler, driver, device, disk (exit 3) */
-    TW_ERR_MEMORY,   /* out of memory (exit 3) */
-    TW_ERR_INDEX,    /* a checked index of the program left its array */
-    TW_ERR_INTERNAL  /* a fault of Tilewright itself (exit 4) */
+    TW_ERR_WRONG,   /* a result was judged wrong (exit 1) */
+    TW_ERR_INPUT,   /* wrong use or input: program, arguments, plan (exit 2) */
+    TW_ERR_ENV,     /* the environment: compiler, driver, device, disk (exit 3) */
+    TW_ERR_MEMORY,  /* out of memory (exit 3) */
+    TW_ERR_INDEX,   /* a checked index of the program left its array */
+    TW_ERR_INTERNAL /* a fault of Tilewright itself (exit 4) */
 } tw_status;
 
 /* Element types. Order never matters; names are those of the tile language. */
 typedef enum tw_elem {
     TW_NONE = 0,
-    TW_BOOL, TW_I8, TW_I16, TW_I32, TW_I64, TW_U8, TW_U16, TW_U32, TW_U64,
-    TW_F8E4M3, TW_F8E5M2, TW_BF16, TW_F16, TW_F32, TW_F64,
+    TW_BOOL,
+    TW_I8,
+    TW_I16,
+    TW_I32,
+    TW_I64,
+    TW_U8,
+    TW_U16,
+    TW_U32,
+    TW_U64,
+    TW_F8E4M3,
+    TW_F8E5M2,
+    TW_BF16,
+    TW_F16,
+    TW_F32,
+    TW_F64,
     TW_ELEMS
 } tw_elem;
 
@@ -43,8 +56,14 @@ TW_API const char *tw_elem_name(tw_elem elem);
 TW_API tw_elem tw_elem_named(const char *name);
 
 /* A tensor somebody else owns. Layout and codes are those of DLPack's DLTensor. */
-typedef struct tw_device { int32_t type; /* 1: CPU, 2: CUDA, 4: OpenCL */ int32_t id; } tw_device;
-typedef struct tw_dtype { uint8_t code, bits; uint16_t lanes; } tw_dtype;
+typedef struct tw_device {
+    int32_t type; /* 1: CPU, 2: CUDA, 4: OpenCL */
+    int32_t id;
+} tw_device;
+typedef struct tw_dtype {
+    uint8_t code, bits;
+    uint16_t lanes;
+} tw_dtype;
 typedef struct tw_tensor {
     void *data;
     tw_device device;

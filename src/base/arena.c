@@ -50,9 +50,13 @@ void twi_arena_fini(twi_arena *a) {
     a->used = 0;
 }
 
-twi_mark twi_arena_mark(const twi_arena *a) { return (twi_mark){a->block, a->used}; }
+twi_mark twi_arena_mark(const twi_arena *a) { return (twi_mark){a->block, a->used, a->kept}; }
+
+void twi_arena_keep(twi_arena *a) { a->kept++; }
 
 void twi_arena_reset(twi_arena *a, twi_mark to) {
+    if (a->kept != to.kept)
+        return;
     size_t used = a->used; /* of the marked block, if it is still the newest */
     while (a->block && a->block != to.block) {
         pop_block(a);

@@ -14,16 +14,22 @@ typedef struct twi_arena {
     twi_mem *mem;
     twi_block *block; /* newest first */
     size_t used;      /* in the newest block */
+    uint32_t kept;    /* calls of twi_arena_keep */
 } twi_arena;
 typedef struct {
     twi_block *block;
     size_t used;
+    uint32_t kept;
 } twi_mark;
 
 void twi_arena_init(twi_arena *a, twi_mem *mem);
 void twi_arena_fini(twi_arena *a);
 twi_mark twi_arena_mark(const twi_arena *a);
-void twi_arena_reset(twi_arena *a, twi_mark to);        /* frees all that came after the mark */
+/* Frees all that came after the mark; nothing, if some of it is kept. */
+void twi_arena_reset(twi_arena *a, twi_mark to);
+/* What was taken until now lives as long as the arena: a diagnostic or a name made between a mark
+ * and its reset stays whole. */
+void twi_arena_keep(twi_arena *a);
 void *twi_alloc(twi_arena *a, size_t size);             /* zeroed, aligned to 16 */
 void *twi_alloc_n(twi_arena *a, size_t n, size_t size); /* n * size; overflow counts as no memory */
 void *twi_copy(twi_arena *a, const void *from, size_t size);

@@ -11,6 +11,7 @@ void twi_diags_init(twi_diags *d, twi_arena *arena) { *d = (twi_diags){.arena = 
 uint32_t twi_diags_file(twi_diags *d, const char *name, const char *text, size_t n) {
     twi_file file = {.name = twi_strdup(d->arena, name), .text = text, .n = n};
     twi_push(d->arena, &d->files, file);
+    twi_arena_keep(d->arena);
     return d->files.n;
 }
 
@@ -60,6 +61,7 @@ static void add(twi_diags *d, twi_diag diag, const char *format, va_list args) {
     diag.text = bounded(d->arena, sb.at);
     diag.help = diag.help ? bounded(d->arena, diag.help) : NULL;
     twi_push(d->arena, &d->list, diag);
+    twi_arena_keep(d->arena);
 }
 
 void twi_error(twi_diags *d, uint16_t code, twi_loc loc, const char *help, const char *format,

@@ -65,6 +65,7 @@ twi_sym twi_intern(twi_names *names, const char *text, size_t n) {
     names->text[names->n] = twi_strndup(names->arena, text, n);
     names->length[names->n] = (uint32_t)n;
     names->slot[at] = names->n;
+    twi_arena_keep(names->arena);
     return names->n++;
 }
 

@@ -9,7 +9,7 @@ static const struct {
 } records[] = {
     {"cpu-baseline",
      "caps cpu-baseline\nfamily cpu\nisa baseline\nvector_bytes 16\nregisters 16\n"
-     "lane 4\nsub 1\nworkers 1\nshared 0\nbanks 1\nslots 256\nunits 1\n"
+     "lane 4\nsub 1\nworkers 1\nshared 0\nbanks 1\nslots 64\nunits 1\n"
      "access_bytes 16\nindexable yes\nfma no\nf16 no\nbf16 no\nlane_ops yes\nprobe 0\n"
      "op_ns 0 0.25 2 12\nbyte_ns 0.1\nnear_byte_ns 0.02\nbarrier_ns 0\n"
      "launch_ns 1000\nlane_round_ns 0.5\ngroup_ns 5\ntrip_ns 0.5\n"},
@@ -29,7 +29,7 @@ static const struct {
                "probe 0\nop_ns 0 1 16 20\nbyte_ns 0.0005\nnear_byte_ns 0.0002\nbarrier_ns 20\n"
                "launch_ns 4000\nlane_round_ns 4\ngroup_ns 50\ntrip_ns 4\n"},
     {"simt4", "caps simt4\nfamily simt\nisa none\nvector_bytes 4\nregisters 64\nlane 4\nsub 4\n"
-              "workers 16\nshared 16384\nbanks 4\nslots 64\nunits 4\naccess_bytes 16\n"
+              "workers 16\nshared 16384\nbanks 4\nslots 256\nunits 4\naccess_bytes 16\n"
               "indexable no\nfma yes\nf16 no\nbf16 no\nlane_ops yes\nprobe 0\nop_ns 0 1 16 20\n"
               "byte_ns 0.0005\nnear_byte_ns 0.0002\nbarrier_ns 20\nlaunch_ns 4000\n"
               "lane_round_ns 4\ngroup_ns 50\ntrip_ns 4\n"},

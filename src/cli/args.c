@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reading the command line by two tables: commands and options. Help is printed from the same tables.
+ * Reading the command line by two tables: commands and options. Help is printed from the same
+ * tables.
  */
 #include "cli/args.h"
 
@@ -7,11 +8,15 @@
 #include <string.h>
 
 const cli_command cli_commands[] = {
-    {"devices", CMD_DEVICES, "[options]", "targets found, their caps, the bit probe, the environment in force", cmd_devices, false},
-    {"check", CMD_CHECK, "FILE [options]", "parse, type, prove; the access ledger; runs nothing", cmd_check, true},
-    {"show", CMD_SHOW, "FILE --stage tile|plan|loop|caps|source [options]", "any stage as text; needs no device", cmd_show, true},
+    {"devices", CMD_DEVICES, "[options]",
+     "targets found, their caps, the bit probe, the environment in force", cmd_devices, false},
+    {"check", CMD_CHECK, "FILE [options]", "parse, type, prove; the access ledger; runs nothing",
+     cmd_check, true},
+    {"show", CMD_SHOW, "FILE --stage tile|plan|loop|caps|source [options]",
+     "any stage as text; needs no device", cmd_show, true},
     {"run", CMD_RUN, "FILE [options]", "on .npy files or generated inputs", cmd_run, true},
-    {"verify-run", CMD_VERIFY, "FILE [options]", "every fixture, dtype, constant and case against the oracle", cmd_verify, true},
+    {"verify-run", CMD_VERIFY, "FILE [options]",
+     "every fixture, dtype, constant and case against the oracle", cmd_verify, true},
     {"plan", CMD_PLAN, "FILE [options]", "candidates, features, scores, refusals", cmd_plan, true},
     {"tune", CMD_LATER, "FILE [options]", "measure plans, keep the winner", NULL, true},
     {"bench", CMD_LATER, "SUITE [options]", "suites beside peers", NULL, true},
@@ -20,7 +25,8 @@ const cli_command cli_commands[] = {
     {"verify-package", CMD_LATER, "DIR", "check an evidence package", NULL, true},
     {"report", CMD_LATER, "DIR", "an evidence package as a page", NULL, true},
     {"calibrate", CMD_LATER, "[options]", "fit the cost model here", NULL, false},
-    {"export", CMD_LATER, "FILE [options]", "source, header and launcher, ahead of time", NULL, true},
+    {"export", CMD_LATER, "FILE [options]", "source, header and launcher, ahead of time", NULL,
+     true},
     {"wisdom", CMD_LATER, "list|export|import|doctor|gc", "the store", NULL, true},
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof cli_commands[0];
@@ -36,35 +42,51 @@ typedef struct {
 
 #define AT(member) offsetof(cli_options, member)
 static const option options[] = {
-    {"--kernel", "K", WORD, AT(kernel), CMD_CHECK | CMD_PATH, "one of FILE's kernels (verify-run: left out, all)"},
-    {"--set", "NAME=VALUE", LIST, AT(set), CMD_PATH, "binds a type, constant, dim, param or scalar; repeatable, comma lists"},
-    {"--from", "STAGE", WORD, AT(from), CMD_PATH, "FILE is what show printed: tile, loop; plan and caps print back only"},
-    {"--tile", "FILE", WORD, AT(tile), CMD_SHOW | CMD_RUN, "with --from plan or loop: the tile IR (show --stage tile) it was made from"},
+    {"--kernel", "K", WORD, AT(kernel), CMD_CHECK | CMD_PATH,
+     "one of FILE's kernels (verify-run: left out, all)"},
+    {"--set", "NAME=VALUE", LIST, AT(set), CMD_PATH,
+     "binds a type, constant, dim, param or scalar; repeatable, comma lists"},
+    {"--from", "STAGE", WORD, AT(from), CMD_PATH,
+     "FILE is what show printed: tile, loop; plan and caps print back only"},
+    {"--tile", "FILE", WORD, AT(tile), CMD_SHOW | CMD_RUN,
+     "with --from plan or loop: the tile IR (show --stage tile) it was made from"},
     {"--stage", "STAGE", WORD, AT(stage), CMD_SHOW, "tile, plan, loop, caps or source"},
     {"--plan", "PLAN", WORD, AT(plan), CMD_PATH, "default, random:SEED or a file"},
-    {"--figures", NULL, FLAG, AT(figures), CMD_PLAN, "what the model counts for --plan, beside a count over its loop IR (for developers)"},
-    {"-n", "N", COUNT, AT(count), CMD_VERIFY | CMD_PLAN, "with --plan random:SEED: seeds SEED .. SEED+N-1"},
-    {"--spread", NULL, FLAG, AT(spread), CMD_VERIFY, "random plans are dealt out over the cases; each case has the default plan too, every fourth has strided arrays"},
-    {"--pin", "PIN", LIST, AT(pin), CMD_PATH, "a line of plan text, a key, a derived figure, keep=..; repeatable"},
-    {"--class", "canonical", WORD, AT(class_name), CMD_PATH, "folds in canonical order: the same bits for every plan"},
+    {"--figures", NULL, FLAG, AT(figures), CMD_PLAN,
+     "what the model counts for --plan, beside a count over its loop IR (for developers)"},
+    {"-n", "N", COUNT, AT(count), CMD_VERIFY | CMD_PLAN,
+     "with --plan random:SEED: seeds SEED .. SEED+N-1"},
+    {"--spread", NULL, FLAG, AT(spread), CMD_VERIFY,
+     "random plans are dealt out over the cases; each case has the default plan too, every fourth "
+     "has strided arrays"},
+    {"--pin", "PIN", LIST, AT(pin), CMD_PATH,
+     "a line of plan text, a key, a derived figure, keep=..; repeatable"},
+    {"--class", "canonical", WORD, AT(class_name), CMD_PATH,
+     "folds in canonical order: the same bits for every plan"},
     {"--cases", "FILE", WORD, AT(cases), CMD_VERIFY, "one case a line: 'R=17 W=257'"},
     {"--fixture", "NAME", WORD, AT(fixture), CMD_VERIFY, "this one alone"},
     {"--strided", NULL, FLAG, AT(strided), CMD_SHOW | CMD_VERIFY, "arrays with gaps between rows"},
-    {"--loop", "FILE", LIST, AT(loop), CMD_VERIFY, "judges this loop IR, after the plans (for developers); repeatable"},
-    {"--mutate", "KIND[:K]", WORD, AT(mutate), CMD_SHOW, "--stage loop: with a planted fault (for developers)"},
-    {"--in", "X=FILE|@FIXTURE[:SEED]", LIST, AT(in), CMD_RUN, "an input: a .npy file, @normal @negative @cancel @special @exact @zero"},
+    {"--loop", "FILE", LIST, AT(loop), CMD_VERIFY,
+     "judges this loop IR, after the plans (for developers); repeatable"},
+    {"--mutate", "KIND[:K]", WORD, AT(mutate), CMD_SHOW,
+     "--stage loop: with a planted fault (for developers)"},
+    {"--in", "X=FILE|@FIXTURE[:SEED]", LIST, AT(in), CMD_RUN,
+     "an input: a .npy file, @normal @negative @cancel @special @exact @zero"},
     {"--out", "Y=FILE", LIST, AT(out), CMD_RUN, "where an output goes, as .npy"},
     {"--check", NULL, FLAG, AT(check), CMD_RUN, "the oracle judges this result"},
     {"--time", NULL, FLAG, AT(time), CMD_RUN, "median time of a call"},
-    {"--target", "T", WORD, AT(target), CMD_PATH, "cpu (default), ref, interp[:CAPS], or caps by name"},
-    {"--caps", "FILE", WORD, AT(caps), CMD_DEVICES | CMD_PATH, "a target's description (devices: writes it)"},
+    {"--target", "T", WORD, AT(target), CMD_PATH,
+     "cpu (default), ref, interp[:CAPS], or caps by name"},
+    {"--caps", "FILE", WORD, AT(caps), CMD_DEVICES | CMD_PATH,
+     "a target's description (devices: writes it)"},
     {"--threads", "N", COUNT, AT(threads), CMD_RUN | CMD_VERIFY | CMD_LATER, "at most"},
     {"--seed", "N", COUNT, AT(seed), CMD_RUN | CMD_VERIFY, "of generated inputs"},
     {"--top", "N", COUNT, AT(top), CMD_PLAN, "so many candidates (default 10)"},
     {"--why-not", "PIN", WORD, AT(why_not), CMD_PLAN, "why there is no plan with this pin"},
     {"--effort", "E", WORD, AT(effort), CMD_LATER, "of tune"},
     {"--budget", "TIME", WORD, AT(budget), CMD_LATER, "of tune"},
-    {"--store", "DIR|none", WORD, AT(store), CMD_RUN | CMD_VERIFY | CMD_LATER, "the wisdom store (comes with tune)"},
+    {"--store", "DIR|none", WORD, AT(store), CMD_RUN | CMD_VERIFY | CMD_LATER,
+     "the wisdom store (comes with tune)"},
     {"-o", "DIR", WORD, AT(dir), CMD_LATER, "of export"},
     {"--json", NULL, FLAG, AT(json), CMD_ALL, "the result as one JSON object"},
     {"--quiet", NULL, FLAG, AT(quiet), CMD_ALL, "no progress"},
@@ -95,10 +117,13 @@ void cli_command_help(const cli_command *c, text *out) {
         const option *p = &options[k];
         if (p->commands & c->bit)
             text_printf(out, "  %-*s %s\n", 34,
-                        tool_format(out->t, "%s%s%s", p->name, p->argument ? " " : "", p->argument ? p->argument : ""),
+                        tool_format(out->t, "%s%s%s", p->name, p->argument ? " " : "",
+                                    p->argument ? p->argument : ""),
                         p->help);
     }
-    text_str(out, "\nexit: 0 done, 1 judged wrong, 2 wrong use or input, 3 environment, 4 internal fault\n");
+    text_str(
+        out,
+        "\nexit: 0 done, 1 judged wrong, 2 wrong use or input, 3 environment, 4 internal fault\n");
 }
 
 static const option *option_named(const char *name, size_t n) {
@@ -127,7 +152,8 @@ static bool set_option(tool *t, const option *p, const char *value, cli_options 
         return true;
     case WORD:
         if (*(const char **)at && strcmp(*(const char **)at, value) != 0) {
-            tool_error(t, 803, NULL, "%s is given twice: '%.200s' and '%.200s'", p->name, *(const char **)at, value);
+            tool_error(t, 803, NULL, "%s is given twice: '%.200s' and '%.200s'", p->name,
+                       *(const char **)at, value);
             return false;
         }
         *(const char **)at = value;
@@ -146,7 +172,8 @@ static bool set_option(tool *t, const option *p, const char *value, cli_options 
 }
 
 /* argv[*k] is an option; takes its value too. */
-static bool take_option(tool *t, const cli_command *c, char **argv, int argc, int *k, cli_options *o) {
+static bool take_option(tool *t, const cli_command *c, char **argv, int argc, int *k,
+                        cli_options *o) {
     const char *given = argv[*k], *equals = strchr(given, '=');
     size_t n = equals && given[1] == '-' ? (size_t)(equals - given) : strlen(given);
     const option *p = option_named(given, n);
@@ -175,12 +202,14 @@ bool cli_parse(tool *t, const cli_command *c, int argc, char **argv, cli_options
         } else if (!o->file) {
             o->file = argv[k];
         } else if (c->bit != CMD_LATER) {
-            tool_error(t, 805, NULL, "%s takes one FILE: '%.200s' and '%.200s' are given", c->name, o->file, argv[k]);
+            tool_error(t, 805, NULL, "%s takes one FILE: '%.200s' and '%.200s' are given", c->name,
+                       o->file, argv[k]);
             ok = false;
         }
     }
     if (ok && !o->help && c->needs_file && !o->file) {
-        tool_error(t, 805, tool_format(t, "tilewright %s %s", c->name, c->usage), "%s needs a FILE", c->name);
+        tool_error(t, 805, tool_format(t, "tilewright %s %s", c->name, c->usage), "%s needs a FILE",
+                   c->name);
         ok = false;
     }
     return ok;

@@ -9,7 +9,8 @@
 typedef struct cli_options {
     const char *file;
     list set, pin, in, out, loop; /* in the order given */
-    const char *kernel, *from, *stage, *plan, *target, *cases, *class_name, *caps, *fixture, *why_not, *mutate, *tile;
+    const char *kernel, *from, *stage, *plan, *target, *cases, *class_name, *caps, *fixture,
+        *why_not, *mutate, *tile;
     const char *effort, *budget, *store, *dir;
     int64_t count, threads, top, seed; /* 0: not given */
     bool check, time, figures, json, quiet, no_color, spread, strided, help;
@@ -17,15 +18,22 @@ typedef struct cli_options {
 
 typedef struct cli_command {
     const char *name;
-    unsigned bit;                 /* in the options' sets */
-    const char *usage, *help;     /* "FILE [options]" */
+    unsigned bit;                              /* in the options' sets */
+    const char *usage, *help;                  /* "FILE [options]" */
     int (*run)(tool *t, const cli_options *o); /* NULL: not built yet */
     bool needs_file;
 } cli_command;
 
 enum {
-    CMD_DEVICES = 1, CMD_CHECK = 2, CMD_SHOW = 4, CMD_RUN = 8, CMD_VERIFY = 16, CMD_PLAN = 32, CMD_LATER = 64,
-    CMD_PATH = CMD_SHOW | CMD_RUN | CMD_VERIFY | CMD_PLAN, CMD_ALL = 127
+    CMD_DEVICES = 1,
+    CMD_CHECK = 2,
+    CMD_SHOW = 4,
+    CMD_RUN = 8,
+    CMD_VERIFY = 16,
+    CMD_PLAN = 32,
+    CMD_LATER = 64,
+    CMD_PATH = CMD_SHOW | CMD_RUN | CMD_VERIFY | CMD_PLAN,
+    CMD_ALL = 127
 };
 
 extern const cli_command cli_commands[];

@@ -33,7 +33,8 @@ static bool is_fixture(tool *t, input *in, const char *value, uint64_t seed) {
             in->seed = (uint64_t)given;
             return true;
         }
-    tool_error(t, 804, tool_nearest_help(t, name, names.at, names.n), "there is no fixture '@%.200s'", name);
+    tool_error(t, 804, tool_nearest_help(t, name, names.at, names.n),
+               "there is no fixture '@%.200s'", name);
     return false;
 }
 
@@ -64,13 +65,15 @@ static bool check_out(tool *t, const arrays *a, size_t k) {
     for (size_t j = 0; j < k; j++) {
         char *twice = key_of(t, a->out->at[j], "--out", &other);
         if (twice && (strcmp(twice, name) == 0 || tool_same_file(other, path))) {
-            tool_error(t, 803, NULL, "--out %s and --out %s: the same array or file twice", a->out->at[j], a->out->at[k]);
+            tool_error(t, 803, NULL, "--out %s and --out %s: the same array or file twice",
+                       a->out->at[j], a->out->at[k]);
             return false;
         }
     }
     for (size_t j = 0; j < a->n_in; j++)
         if (a->in[j].path && tool_same_file(a->in[j].path, path)) {
-            tool_error(t, 813, NULL, "--out %s=%s is the file of --in %s", name, path, a->in[j].name);
+            tool_error(t, 813, NULL, "--out %s=%s is the file of --in %s", name, path,
+                       a->in[j].name);
             return false;
         }
     return true;
@@ -102,7 +105,9 @@ static bool infer_type(tool *t, job *j, const tw_decl *type, const input *in) {
         if (!(in->file.elems >> elem & 1))
             continue;
         if (found) {
-            tool_error(t, 808, tool_format(t, "--set %s=%s or --set %s=%s", type->name, found, type->name, type->choice[c]),
+            tool_error(t, 808,
+                       tool_format(t, "--set %s=%s or --set %s=%s", type->name, found, type->name,
+                                   type->choice[c]),
                        "%s may hold %s or %s", in->path, found, type->choice[c]);
             return false;
         }
@@ -113,7 +118,8 @@ static bool infer_type(tool *t, job *j, const tw_decl *type, const input *in) {
     text all = {.t = t};
     for (size_t c = 0; c < type->choices; c++)
         text_printf(&all, "%s%s", c ? ", " : "", type->choice[c]);
-    tool_error(t, 823, NULL, "%s: its elements are of none of the types that %s may be: %s", in->path, type->name, all.at);
+    tool_error(t, 823, NULL, "%s: its elements are of none of the types that %s may be: %s",
+               in->path, type->name, all.at);
     return false;
 }
 
@@ -127,8 +133,8 @@ bool arrays_infer(tool *t, job *j, const tw_program *p, size_t kernel) {
         for (size_t m = 0; m < n && !settings_find(&j->set, type->name); m++) {
             const tw_decl *array = tw_program_decl(p, kernel, m);
             const input *in = array->kind == TW_DECL_ARRAY ? input_named(a, array->name) : NULL;
-            if (in && in->path && array->elem == TW_NONE && strcmp(array->elem_name, type->name) == 0 &&
-                !infer_type(t, j, type, in))
+            if (in && in->path && array->elem == TW_NONE &&
+                strcmp(array->elem_name, type->name) == 0 && !infer_type(t, j, type, in))
                 return false;
         }
     }
@@ -180,12 +186,14 @@ static bool from_file(tool *t, const input *in, const tw_arg *arg, void *data) {
     for (int k = 0; same && k < arg->rank; k++)
         same = in->file.shape[k] == arg->shape[k];
     if (!same) {
-        tool_error(t, 823, NULL, "%s has shape %s, %s is %s%s", in->path, shape_text(t, in->file.rank, in->file.shape),
-                   arg->name, tw_elem_name(arg->elem), shape_text(t, arg->rank, arg->shape));
+        tool_error(t, 823, NULL, "%s has shape %s, %s is %s%s", in->path,
+                   shape_text(t, in->file.rank, in->file.shape), arg->name, tw_elem_name(arg->elem),
+                   shape_text(t, arg->rank, arg->shape));
         return false;
     }
     if (!(in->file.elems >> arg->elem & 1)) {
-        tool_error(t, 823, NULL, "%s does not hold elements of type %s, which %s has", in->path, tw_elem_name(arg->elem), arg->name);
+        tool_error(t, 823, NULL, "%s does not hold elements of type %s, which %s has", in->path,
+                   tw_elem_name(arg->elem), arg->name);
         return false;
     }
     npy_dense(&in->file, data);
@@ -209,7 +217,10 @@ static bool fill_one(tool *t, arrays *a, const tw_compiled *kernel, size_t k) {
     a->data[k] = memory(t, bytes);
     if (!a->data[k])
         return false;
-    a->tensor[k] = (tw_tensor){.data = a->data[k], .device = {1, 0}, .rank = arg->rank, .dtype = tw_elem_dtype(arg->elem),
+    a->tensor[k] = (tw_tensor){.data = a->data[k],
+                               .device = {1, 0},
+                               .rank = arg->rank,
+                               .dtype = tw_elem_dtype(arg->elem),
                                .shape = a->arg[k].shape};
     a->pointer[k] = &a->tensor[k];
     const input *in = input_named(a, arg->name);
@@ -219,7 +230,8 @@ static bool fill_one(tool *t, arrays *a, const tw_compiled *kernel, size_t k) {
         return !in;
     }
     if (!in) {
-        tool_error(t, 808, tool_format(t, "--in %s=FILE.npy or --in %s=@normal:1", arg->name, arg->name),
+        tool_error(t, 808,
+                   tool_format(t, "--in %s=FILE.npy or --in %s=@normal:1", arg->name, arg->name),
                    "input %s has no --in", arg->name);
         return false;
     }
@@ -238,14 +250,15 @@ static bool known_names(tool *t, const arrays *a) {
     for (size_t k = 0; k < a->n; k++)
         list_add(t, &names, a->arg[k].name);
     for (size_t k = 0; k < a->n_in + a->out->n; k++) {
-        const char *path, *name = k < a->n_in ? a->in[k].name : key_of(t, a->out->at[k - a->n_in], "--out", &path);
+        const char *path, *name = k < a->n_in ? a->in[k].name
+                                              : key_of(t, a->out->at[k - a->n_in], "--out", &path);
         const tw_arg *found = NULL;
         for (size_t m = 0; m < a->n; m++)
             if (strcmp(a->arg[m].name, name) == 0)
                 found = &a->arg[m];
         if (!found)
-            tool_error(t, 806, tool_nearest_help(t, name, names.at, names.n), "%s %s: the kernel has no such array",
-                       k < a->n_in ? "--in" : "--out", name);
+            tool_error(t, 806, tool_nearest_help(t, name, names.at, names.n),
+                       "%s %s: the kernel has no such array", k < a->n_in ? "--in" : "--out", name);
         else if (k >= a->n_in && found->role == TW_ROLE_IN)
             tool_error(t, 808, NULL, "--out %s: it is an input", name);
         ok = ok && found && !(k >= a->n_in && found->role == TW_ROLE_IN);
@@ -263,7 +276,8 @@ static bool fill_scalar(tool *t, arrays *a, const tw_arg *arg, const job *j) {
             have = true;
         }
     if (!have)
-        tool_error(t, 808, tool_format(t, "--set %s=VALUE", arg->name), "scalar %s has no value", arg->name);
+        tool_error(t, 808, tool_format(t, "--set %s=VALUE", arg->name), "scalar %s has no value",
+                   arg->name);
     a->value[a->call.scalars++] = tw_scalar_from_bits(arg->elem, bits);
     return have;
 }
@@ -276,7 +290,7 @@ bool arrays_fill(tool *t, arrays *a, const tw_compiled *kernel, const job *j) {
     a->data = tool_alloc(t, args, sizeof *a->data);
     a->before = tool_alloc(t, args, sizeof *a->before);
     a->tensor = tool_alloc(t, args, sizeof *a->tensor);
-    a->pointer = tool_alloc(t, args, sizeof *a->pointer);
+    a->pointer = tool_alloc(t, args, sizeof(void *));
     a->scalar = tool_alloc(t, args, sizeof *a->scalar);
     a->value = tool_alloc(t, args, sizeof *a->value);
     for (size_t k = 0; k < args; k++) {
@@ -331,7 +345,8 @@ void arrays_print(const arrays *a, text *out) {
                                   a->out->at[m][strlen(arg->name)] == '=');
         if (arg->role == TW_ROLE_IN || written)
             continue;
-        text_printf(out, "%s %s%s", arg->name, tw_elem_name(arg->elem), shape_text(a->t, arg->rank, arg->shape));
+        text_printf(out, "%s %s%s", arg->name, tw_elem_name(arg->elem),
+                    shape_text(a->t, arg->rank, arg->shape));
         size_t n = arrays_elements(arg);
         for (size_t e = 0; e < n && e < 6; e++) {
             char value[64];

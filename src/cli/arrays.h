@@ -20,14 +20,14 @@ typedef struct arrays {
     size_t n_in, n; /* n: arrays of the kernel */
     const list *out;
     uint64_t seed;
-    tw_arg *arg;     /* of each array */
-    size_t *number;  /* its tw_compiled_arg */
+    tw_arg *arg;    /* of each array */
+    size_t *number; /* its tw_compiled_arg */
     void **data, **before;
     tw_tensor *tensor;
     const tw_tensor **pointer;
     tw_scalar_value *scalar; /* those with a value, by name */
     size_t n_scalars;
-    tw_scalar *value;        /* of every scalar */
+    tw_scalar *value; /* of every scalar */
     tw_call call;
 } arrays;
 
@@ -38,7 +38,7 @@ bool arrays_infer(tool *t, job *j, const tw_program *p, size_t kernel);
 bool arrays_dims(tool *t, job *j, const arrays *a);
 /* Memory for every array of the kernel, inputs filled, copies of them kept. */
 bool arrays_fill(tool *t, arrays *a, const tw_compiled *kernel, const job *j);
-bool arrays_write(arrays *a);             /* --out: all or none */
+bool arrays_write(arrays *a);                  /* --out: all or none */
 void arrays_print(const arrays *a, text *out); /* outputs without --out, in short */
 void arrays_release(arrays *a);
 size_t arrays_elements(const tw_arg *arg);

@@ -51,7 +51,8 @@ static bool read_line(tool *t, const char *path, size_t number, char *line, case
             break;
         char *word = tool_copy(t, at, n), *equals = strchr(word, '=');
         if (!equals || equals == word || !equals[1]) {
-            tool_error(t, 825, "R=17 W=257", "%s:%zu: '%.100s' is not NAME=VALUE", path, number, word);
+            tool_error(t, 825, "R=17 W=257", "%s:%zu: '%.100s' is not NAME=VALUE", path, number,
+                       word);
             return false;
         }
         *equals = 0;

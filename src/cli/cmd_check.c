@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * check: every rule of the language on every choice of types, constants and params; then the access ledger.
+ * check: every rule of the language on every choice of types, constants and params; then the access
+ * ledger.
  */
 #include "cli/job.h"
 #include "cli/json.h"
@@ -13,7 +14,8 @@ static void ledger(tool *t, tw_program *p, size_t kernel, bool json) {
     text note = {.t = t};
     for (size_t k = 0; k < n; k++) {
         const tw_decl *d = tw_program_decl(p, kernel, k);
-        bool chosen = d->kind == TW_DECL_TYPE || d->kind == TW_DECL_CONST || d->kind == TW_DECL_PARAM;
+        bool chosen =
+            d->kind == TW_DECL_TYPE || d->kind == TW_DECL_CONST || d->kind == TW_DECL_PARAM;
         if (!chosen || !d->choices)
             continue;
         first[used++] = (tw_binding){d->name, d->choice[0]};
@@ -30,7 +32,8 @@ static void ledger(tool *t, tw_program *p, size_t kernel, bool json) {
         json_str(&t->json, "ledger", accesses);
         json_close(&t->json, '}');
     } else {
-        text_printf(&t->out, "%s: well formed%s%s\n%s", name, note.n ? "; accesses at" : "", note.n ? note.at : "", accesses);
+        text_printf(&t->out, "%s: well formed%s%s\n%s", name, note.n ? "; accesses at" : "",
+                    note.n ? note.at : "", accesses);
     }
 }
 

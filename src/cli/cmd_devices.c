@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const variables[] = {"TILEWRIGHT_CC",   "TILEWRIGHT_STORE", "TILEWRIGHT_DUMP",   "TILEWRIGHT_THREADS",
-                                        "TILEWRIGHT_NVRTC", "TILEWRIGHT_CUDA", "TILEWRIGHT_OPENCL", "TMPDIR",
-                                        "NO_COLOR"};
+static const char *const variables[] = {"TILEWRIGHT_CC",      "TILEWRIGHT_STORE", "TILEWRIGHT_DUMP",
+                                        "TILEWRIGHT_THREADS", "TILEWRIGHT_NVRTC", "TILEWRIGHT_CUDA",
+                                        "TILEWRIGHT_OPENCL",  "TMPDIR",           "NO_COLOR"};
 
 static void environment(tool *t, bool json) {
     if (json)

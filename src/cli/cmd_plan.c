@@ -39,7 +39,8 @@ static void one(void *user, const tw_candidate *c) {
         json_close(&t->json, '}');
         return;
     }
-    const char *cells[] = {hash, c->family, short_score(t, c), c->refused ? c->refused : c->derived};
+    const char *cells[] = {hash, c->family, short_score(t, c),
+                           c->refused ? c->refused : c->derived};
     table_row(&l->table, cells);
     if (!c->refused && c->plan)
         text_printf(&l->texts, "\n# %s\n%s", hash, c->plan);
@@ -63,7 +64,8 @@ typedef struct {
     size_t figures, different;
 } figures;
 
-static void one_figure(void *user, unsigned scope, const char *name, double tallied, double counted) {
+static void one_figure(void *user, unsigned scope, const char *name, double tallied,
+                       double counted) {
     figures *f = user;
     text a = {.t = f->t}, b = {.t = f->t};
     text_number(&a, tallied);
@@ -71,7 +73,8 @@ static void one_figure(void *user, unsigned scope, const char *name, double tall
     bool same = strcmp(a.at, b.at) == 0;
     f->figures++;
     f->different += !same;
-    const char *cells[] = {tool_format(f->t, "%u", scope), tool_copy(f->t, name, strlen(name)), a.at, b.at, same ? "" : "different"};
+    const char *cells[] = {tool_format(f->t, "%u", scope), tool_copy(f->t, name, strlen(name)),
+                           a.at, b.at, same ? "" : "different"};
     if (f->print || !same)
         table_row(&f->table, cells);
 }
@@ -81,7 +84,8 @@ static int show_figures(tool *t, const cli_options *o, job *j) {
     static const char *const head[] = {"scope", "figure", "tallied", "counted", ""};
     figures f = {.t = t, .print = !o->count};
     int64_t seed = 0, n = o->count ? o->count : 1;
-    bool random = j->options.plan && strncmp(j->options.plan, "random:", 7) == 0 && tool_parse_int(j->options.plan + 7, &seed);
+    bool random = j->options.plan && strncmp(j->options.plan, "random:", 7) == 0 &&
+                  tool_parse_int(j->options.plan + 7, &seed);
     if (o->count && !random) {
         tool_error(t, 808, "--plan random:SEED -n N", "-n goes with random plans");
         return EXIT_INPUT;
@@ -89,7 +93,7 @@ static int show_figures(tool *t, const cli_options *o, job *j) {
     table_init(&f.table, t, head, 5);
     for (int64_t k = 0; k < n; k++) {
         if (random)
-            j->options.plan = tool_format(t, "random:%lld", (long long)(seed + k));
+            j->options.plan = tool_format(t, "random:%lld", (long long)seed + (long long)k);
         tw_status status = tw_plan_figures(t->ctx, j->ir, &j->options, one_figure, &f);
         if (status != TW_OK)
             return tool_status(status);
@@ -101,7 +105,8 @@ static int show_figures(tool *t, const cli_options *o, job *j) {
     } else {
         if (f.print || f.different)
             table_print(&f.table, &t->out);
-        text_printf(&t->out, "%lld plans, %zu figures, %zu different\n", (long long)n, f.figures, f.different);
+        text_printf(&t->out, "%lld plans, %zu figures, %zu different\n", (long long)n, f.figures,
+                    f.different);
     }
     return f.different ? EXIT_WRONG : EXIT_DONE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * run: one kernel on given or generated inputs; judged and timed if asked for. Files of --out appear only when all
- * that was asked for could be done.
+ * run: one kernel on given or generated inputs; judged and timed if asked for. Files of --out
+ * appear only when all that was asked for could be done.
  */
 #include "cli/arrays.h"
 #include "cli/json.h"
@@ -19,7 +19,10 @@ static void print_verdict(void *user, const tw_verdict *v) {
     if (p->json) {
         json_open(&t->json, NULL, '{');
         json_str(&t->json, "array", v->array);
-        json_str(&t->json, "verdict", !v->right ? "wrong" : v->probative ? "right" : "not probative");
+        json_str(&t->json, "verdict",
+                 !v->right      ? "wrong"
+                 : v->probative ? "right"
+                                : "not probative");
         json_bool(&t->json, "determined", v->determined);
         json_int(&t->json, "elements", v->elements);
         json_int(&t->json, "covered", v->covered);
@@ -35,7 +38,10 @@ static void print_verdict(void *user, const tw_verdict *v) {
         return;
     }
     text *out = &t->out;
-    text_printf(out, "oracle: %s %s", v->array, !v->right ? "WRONG" : v->probative ? "right" : "not probative");
+    text_printf(out, "oracle: %s %s", v->array,
+                !v->right      ? "WRONG"
+                : v->probative ? "right"
+                               : "not probative");
     if (v->right && v->determined)
         text_str(out, ", every bit determined");
     if (!v->determined) {
@@ -43,19 +49,23 @@ static void print_verdict(void *user, const tw_verdict *v) {
         text_short(out, v->worst_over_bound);
     }
     if (v->covered != v->elements)
-        text_printf(out, ", sampled %lld of %lld elements", (long long)v->covered, (long long)v->elements);
+        text_printf(out, ", sampled %lld of %lld elements", (long long)v->covered,
+                    (long long)v->elements);
     if (v->undecided || v->unbounded)
-        text_printf(out, ", %lld undecided, %lld unbounded", (long long)v->undecided, (long long)v->unbounded);
+        text_printf(out, ", %lld undecided, %lld unbounded", (long long)v->undecided,
+                    (long long)v->unbounded);
     if (!v->right)
-        text_printf(out, "; %lld wrong, first %s: got %s, want %s, bound %s", (long long)v->wrong, v->element, v->got, v->want,
-                    v->bound);
+        text_printf(out, "; %lld wrong, first %s: got %s, want %s, bound %s", (long long)v->wrong,
+                    v->element, v->got, v->want, v->bound);
     text_str(out, "\n");
 }
 
 static tw_status check(tool *t, const cli_options *o, const arrays *a, const tw_compiled *kernel) {
     verdicts p = {t, o->json};
-    tw_judge_run run = {.before = (const void *const *)a->before, .after = (const void *const *)a->data,
-                        .scalars = a->scalar, .n_scalars = a->n_scalars};
+    tw_judge_run run = {.before = (const void *const *)a->before,
+                        .after = (const void *const *)a->data,
+                        .scalars = a->scalar,
+                        .n_scalars = a->n_scalars};
     if (o->json)
         json_open(&t->json, "rows", '[');
     tw_status status = tw_judge(t->ctx, kernel, &run, print_verdict, &p);
@@ -90,21 +100,24 @@ static tw_status timing(tool *t, const cli_options *o, arrays *a, tw_kernel *ker
         json_close(&t->json, ']');
         json_close(&t->json, '}');
     } else {
-        text_printf(&t->out, "time: median %s a call, %s .. %s in %d batches\n", table_time(t, time.median_ns),
-                    table_time(t, least), table_time(t, most), time.batches);
+        text_printf(&t->out, "time: median %s a call, %s .. %s in %d batches\n",
+                    table_time(t, time.median_ns), table_time(t, least), table_time(t, most),
+                    time.batches);
     }
     return TW_OK;
 }
 
 static tw_status execute(tool *t, arrays *a, const tw_compiled *kernel, bool reference) {
-    tw_judge_run run = {.before = (const void *const *)a->before, .scalars = a->scalar, .n_scalars = a->n_scalars};
+    tw_judge_run run = {
+        .before = (const void *const *)a->before, .scalars = a->scalar, .n_scalars = a->n_scalars};
     if (reference)
         return tw_judge_reference(t->ctx, kernel, &run, a->data);
     return call_status(t, tw_kernel_run(tw_compiled_kernel(kernel), &a->call), &a->call);
 }
 
 /* Timing comes last: `inout` arrays change with each call, files get the first call's results. */
-static tw_status execute_all(tool *t, const cli_options *o, arrays *a, tw_compiled *kernel, bool reference) {
+static tw_status execute_all(tool *t, const cli_options *o, arrays *a, tw_compiled *kernel,
+                             bool reference) {
     tw_status status = execute(t, a, kernel, reference), judged = TW_OK;
     if (status == TW_OK && o->check)
         status = judged = check(t, o, a, kernel);
@@ -125,7 +138,8 @@ int cmd_run(tool *t, const cli_options *o) {
     if (!arrays_open(t, o, &a) || !job_load(t, o, &j))
         return EXIT_INPUT;
     if (!j.ir) {
-        tool_error(t, 808, "--tile FILE, what show --stage tile printed", "run --from loop needs the tile IR it was made from");
+        tool_error(t, 808, "--tile FILE, what show --stage tile printed",
+                   "run --from loop needs the tile IR it was made from");
         return EXIT_INPUT;
     }
     if (!arrays_dims(t, &j, &a))
@@ -139,8 +153,13 @@ int cmd_run(tool *t, const cli_options *o) {
     tw_status status = tw_compile(t->ctx, j.ir, &j.options, &kernel);
     if (status != TW_OK)
         return tool_status(status);
-    if (o->json)
-        json_str(&t->json, "plan", tool_format(t, "%016llx", (unsigned long long)tw_compiled_plan_hash(kernel)));
+    if (o->json) {
+        json_open(&t->json, "target", '{');
+        json_str(&t->json, "name", j.options.target);
+        json_close(&t->json, '}');
+        json_str(&t->json, "plan",
+                 tool_format(t, "%016llx", (unsigned long long)tw_compiled_plan_hash(kernel)));
+    }
     int exit = EXIT_INPUT;
     if (arrays_fill(t, &a, kernel, &j))
         exit = tool_status(execute_all(t, o, &a, kernel, reference));

@@ -15,7 +15,8 @@ static bool stage_named(tool *t, const char *name, tw_stage *stage) {
             return true;
     }
     if (name)
-        tool_error(t, 804, tool_nearest_help(t, name, names, TW_STAGES), "there is no stage '%.200s'", name);
+        tool_error(t, 804, tool_nearest_help(t, name, names, TW_STAGES),
+                   "there is no stage '%.200s'", name);
     else
         tool_error(t, 802, NULL, "show needs --stage tile, plan, loop, caps or source");
     return false;
@@ -64,9 +65,11 @@ static const char *mutate(tool *t, const cli_options *o, const char *loop) {
         tool_error(t, 804, all.at, "--mutate takes KIND[:K], not '%.200s'", o->mutate);
         return NULL;
     }
-    const char *changed = tw_loop_mutate(t->ctx, (tw_source){"loop", loop, strlen(loop)}, kind, (unsigned)k);
+    const char *changed =
+        tw_loop_mutate(t->ctx, (tw_source){"loop", loop, strlen(loop)}, kind, (unsigned)k);
     if (!changed)
-        tool_error(t, 808, NULL, "--mutate %.200s: there is no such place in this loop IR", o->mutate);
+        tool_error(t, 808, NULL, "--mutate %.200s: there is no such place in this loop IR",
+                   o->mutate);
     return changed;
 }
 
@@ -103,7 +106,8 @@ int cmd_show(tool *t, const cli_options *o) {
     if (what && o->mutate)
         what = mutate(t, o, what);
     else if (!what)
-        tool_error(t, 808, NULL, "there is no %s here: FILE is a later stage", tw_stage_name(stage));
+        tool_error(t, 808, NULL, "there is no %s here: FILE is a later stage",
+                   tw_stage_name(stage));
     if (what)
         give(t, o, stage, tool_copy(t, what, strlen(what)));
     tw_compiled_release(kernel);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verify-run: kernels x types x constants x cases, each with its plans, handed to the library's verify; a row for each
- * plan and fixture.
+ * verify-run: kernels x types x constants x cases, each with its plans, handed to the library's
+ * verify; a row for each plan and fixture.
  */
 #include "cli/cases.h"
 #include "cli/json.h"
 #include "cli/table.h"
 
+#include <signal.h>
 #include <string.h>
 
 typedef struct {
@@ -17,7 +18,7 @@ typedef struct {
     tw_source *plans, *loops;
     size_t n_plans;
     uint64_t seed;
-    size_t count;            /* random plans: of a case, or of all cases with --spread */
+    size_t count; /* random plans: of a case, or of all cases with --spread */
     bool default_plan;
     table table;
     size_t passed, failed, unproved;
@@ -43,14 +44,22 @@ static char *pairs_text(tool *t, const pairs *p) {
     return s.at;
 }
 
+typedef struct {
+    tw_program *program; /* NULL: FILE is tile IR */
+    size_t kernel;
+} of_kernel;
+
 /* A kernel's choices: what is declared of one kind, with the values of --set or all of them. */
-static bool choices(verify *v, const tw_program *p, size_t kernel, bool params, cases *out) {
+static bool choices(verify *v, const of_kernel *of, bool params, cases *out) {
     tool *t = v->t;
+    const tw_program *p = of->program;
+    const size_t kernel = of->kernel;
     size_t n = tw_program_decls(p, kernel), used = 0;
     setting *names = tool_alloc(t, n, sizeof *names);
     for (size_t k = 0; k < n; k++) {
         const tw_decl *d = tw_program_decl(p, kernel, k);
-        bool mine = params ? d->kind == TW_DECL_PARAM : d->kind == TW_DECL_TYPE || d->kind == TW_DECL_CONST;
+        bool mine =
+            params ? d->kind == TW_DECL_PARAM : d->kind == TW_DECL_TYPE || d->kind == TW_DECL_CONST;
         if (!mine)
             continue;
         setting *given = settings_find(&v->set, d->name);
@@ -68,19 +77,19 @@ static bool choices(verify *v, const tw_program *p, size_t kernel, bool params, 
 }
 
 /* Cases: a product if --set names every dim; else the file's; else made up. */
-static bool find_cases(verify *v, const tw_program *p, size_t kernel, const tw_ir *ir, cases *out) {
+static bool find_cases(verify *v, const of_kernel *of, const tw_ir *ir, cases *out) {
     tool *t = v->t;
     size_t n = tw_ir_dims(ir), given = 0;
     setting *names = tool_alloc(t, n, sizeof *names);
     for (size_t k = 0; k < n; k++) {
         setting *s = settings_find(&v->set, tw_ir_dim(ir, k));
         int64_t known;
-        if (s)
+        if (s) {
             names[given++] = *s;
-        else if (tw_ir_dim_known(ir, k, &known))
-            names[given++] = (setting){.name = tw_ir_dim(ir, k), .values = {0}};
-        if (given && !names[given - 1].values.n)
-            list_add(t, &names[given - 1].values, tool_format(t, "%lld", (long long)known));
+        } else if (tw_ir_dim_known(ir, k, &known)) {
+            names[given].name = tw_ir_dim(ir, k);
+            list_add(t, &names[given++].values, tool_format(t, "%lld", (long long)known));
+        }
     }
     if (given == n) {
         cases_product(t, names, n, out);
@@ -90,16 +99,17 @@ static bool find_cases(verify *v, const tw_program *p, size_t kernel, const tw_i
     if (!path) {
         cases_invent(t, ir, v->seed, out);
         if (!out->n)
-            tool_error(t, 825, "--cases FILE or --set", "no small extents were found that the kernel's facts allow");
+            tool_error(t, 825, "--cases FILE or --set",
+                       "no small extents were found that the kernel's facts allow");
         return out->n > 0;
     }
     cases all = {0};
     if (!cases_read(t, path, &all))
         return false;
-    const char *name = p ? tw_program_kernel(p, kernel) : tw_ir_kernel(ir);
+    const char *name = of->program ? tw_program_kernel(of->program, of->kernel) : tw_ir_kernel(ir);
     for (size_t k = 0; k < all.n; k++) {
-        const char *of = pairs_find(&all.at[k], "kernel");
-        if (!of || strcmp(of, name) == 0)
+        const char *mine = pairs_find(&all.at[k], "kernel");
+        if (!mine || strcmp(mine, name) == 0)
             cases_add(t, out, all.at[k]);
     }
     if (!out->n)
@@ -133,8 +143,8 @@ static bool bind(verify *v, const tw_ir *ir, const pairs *one, tw_verify_case *c
         if (tw_ir_dim_known(ir, k, &x))
             continue;
         if (!value || !tool_parse_int(value, &x) || x < 0) {
-            tool_error(t, 825, NULL, "case '%s': dim %s has no extent%s%.100s", pairs_text(t, one), name, value ? ": " : "",
-                       value ? value : "");
+            tool_error(t, 825, NULL, "case '%s': dim %s has no extent%s%.100s", pairs_text(t, one),
+                       name, value ? ": " : "", value ? value : "");
             return false;
         }
         dims[c->n_dims++] = (tw_dim_value){name, x};
@@ -148,7 +158,8 @@ static bool bind(verify *v, const tw_ir *ir, const pairs *one, tw_verify_case *c
             continue;
         scalars[c->n_scalars].name = a.name;
         if (!tw_scalar_bits(a.elem, value, &scalars[c->n_scalars++].bits)) {
-            tool_error(t, 806, NULL, "%s: '%.100s' is no value of %s", a.name, value, tw_elem_name(a.elem));
+            tool_error(t, 806, NULL, "%s: '%.100s' is no value of %s", a.name, value,
+                       tw_elem_name(a.elem));
             return false;
         }
     }
@@ -158,44 +169,61 @@ static bool bind(verify *v, const tw_ir *ir, const pairs *one, tw_verify_case *c
     return true;
 }
 
-static bool add_one(verify *v, const tw_ir *ir, const char *types, const pairs *one, size_t k, size_t of) {
-    tw_verify_case c = {.ir = ir, .types = types, .default_plan = v->default_plan, .strided = v->o->strided,
-                        .plans = v->plans, .n_plans = v->n_plans, .loops = v->loops, .n_loops = v->o->loop.n};
-    if (!bind(v, ir, one, &c))
+/* One choice of types, constants and params, built. */
+typedef struct {
+    const tw_ir *ir;            /* NULL: not built yet */
+    const char *types, *params; /* "T=f32", "BI=32 BJ=64" */
+} built;
+
+static bool add_one(verify *v, const built *b, const pairs *one, size_t k, size_t of) {
+    tw_verify_case c = {.ir = b->ir,
+                        .types = b->types,
+                        .default_plan = v->default_plan,
+                        .strided = v->o->strided,
+                        .plans = v->plans,
+                        .n_plans = v->n_plans,
+                        .loops = v->loops,
+                        .n_loops = v->o->loop.n};
+    if (!bind(v, b->ir, one, &c))
         return false;
+    if (*b->params)
+        c.text = tool_format(v->t, "%s %s", b->params, c.text);
     if (v->o->spread && k % 4 == 3) /* every fourth case has gaps between its elements */
         c.strided = true;
     if (c.strided)
         c.text = tool_format(v->t, "%s strided", c.text);
-    size_t from = v->o->spread ? k * v->count / of : 0, to = v->o->spread ? (k + 1) * v->count / of : v->count;
+    size_t from = v->o->spread ? k * v->count / of : 0,
+           to = v->o->spread ? (k + 1) * v->count / of : v->count;
     c.seed = v->seed + from;
     c.random_plans = to - from;
     add_case(v, &c);
     return true;
 }
 
-/* Settings of a combination and one choice of params, as program_build takes them. */
-static bool build_ir(verify *v, tw_program *p, size_t kernel, const pairs *combo, const pairs *params, const tw_ir **ir,
-                     const char **types) {
+static bool build_ir(verify *v, const of_kernel *k, const pairs *combo, const pairs *params,
+                     built *out) {
     tool *t = v->t;
     settings s = {0};
-    for (size_t k = 0; k < combo->n; k++)
-        if (!settings_add(t, &s, tool_format(t, "%s=%s", combo->at[k].name, combo->at[k].value)))
+    if (out->ir)
+        return true;
+    for (size_t c = 0; c < combo->n + params->n; c++) {
+        const pair *p = c < combo->n ? &combo->at[c] : &params->at[c - combo->n];
+        if (!settings_add(t, &s, tool_format(t, "%s=%s", p->name, p->value)))
             return false;
-    for (size_t k = 0; k < params->n; k++)
-        if (!settings_add(t, &s, tool_format(t, "%s=%s", params->at[k].name, params->at[k].value)))
-            return false;
-    *ir = program_build(t, p, kernel, &s, types);
-    return *ir != NULL;
+    }
+    const char *all;
+    out->ir = program_build(t, k->program, k->kernel, &s, &all);
+    out->types = pairs_text(t, combo);
+    out->params = pairs_text(t, params);
+    return out->ir != NULL;
 }
 
 /* Params: each case has one choice of them in turn, the defaults first. */
-static bool add_combo(verify *v, tw_program *p, size_t kernel, const pairs *combo, const cases *params) {
+static bool add_combo(verify *v, const of_kernel *of, const pairs *combo, const cases *params) {
     tool *t = v->t;
-    const tw_ir **ir = tool_alloc(t, params->n, sizeof *ir);
-    const char **types = tool_alloc(t, params->n, sizeof *types);
+    built *one = tool_alloc(t, params->n, sizeof *one);
     cases all = {0}, mine = {0};
-    if (!build_ir(v, p, kernel, combo, &params->at[0], &ir[0], &types[0]) || !find_cases(v, p, kernel, ir[0], &all))
+    if (!build_ir(v, of, combo, &params->at[0], &one[0]) || !find_cases(v, of, one[0].ir, &all))
         return false;
     for (size_t k = 0; k < all.n; k++)
         if (fits(combo, &all.at[k]))
@@ -204,20 +232,20 @@ static bool add_combo(verify *v, tw_program *p, size_t kernel, const pairs *comb
         size_t choice = k % params->n;
         for (size_t c = 0; c < params->n && !fits(&params->at[choice], &mine.at[k]); c++)
             choice = (choice + 1) % params->n;
-        if (!ir[choice] && !build_ir(v, p, kernel, combo, &params->at[choice], &ir[choice], &types[choice]))
-            return false;
-        if (!add_one(v, ir[choice], types[choice], &mine.at[k], k, mine.n))
+        if (!build_ir(v, of, combo, &params->at[choice], &one[choice]) ||
+            !add_one(v, &one[choice], &mine.at[k], k, mine.n))
             return false;
     }
     return true;
 }
 
 static bool add_kernel(verify *v, tw_program *p, size_t kernel) {
+    const of_kernel of = {p, kernel};
     cases combos = {0}, params = {0};
-    if (!choices(v, p, kernel, false, &combos) || !choices(v, p, kernel, true, &params))
+    if (!choices(v, &of, false, &combos) || !choices(v, &of, true, &params))
         return false;
     for (size_t k = 0; k < combos.n; k++)
-        if (!add_combo(v, p, kernel, &combos.at[k], &params))
+        if (!add_combo(v, &of, &combos.at[k], &params))
             return false;
     return true;
 }
@@ -231,7 +259,8 @@ static bool add_program(verify *v) {
         return false;
     bool one = v->o->kernel || tw_program_kernels(p) <= 1;
     if (one)
-        return program_kernel(t, v->o, p, &only) && settings_known(t, &v->set, p, only, NULL) && add_kernel(v, p, only);
+        return program_kernel(t, v->o, p, &only) && settings_known(t, &v->set, p, only, NULL) &&
+               add_kernel(v, p, only);
     for (size_t k = 0; k < tw_program_kernels(p); k++)
         if (!add_kernel(v, p, k))
             return false;
@@ -249,10 +278,10 @@ static bool add_tile(verify *v) {
         tool_exit(t, EXIT_INPUT);
         return false;
     }
-    if (!settings_known(t, &v->set, NULL, 0, ir) || !find_cases(v, NULL, 0, ir, &all))
+    if (!settings_known(t, &v->set, NULL, 0, ir) || !find_cases(v, &(of_kernel){NULL, 0}, ir, &all))
         return false;
     for (size_t k = 0; k < all.n; k++)
-        if (!add_one(v, ir, "", &all.at[k], k, all.n))
+        if (!add_one(v, &(built){ir, "", ""}, &all.at[k], k, all.n))
             return false;
     return true;
 }
@@ -264,7 +293,8 @@ static bool known_fixture(tool *t, const char *name) {
         if (!name || strcmp(name, names.at[k]) == 0)
             return true;
     }
-    tool_error(t, 804, tool_nearest_help(t, name, names.at, names.n), "there is no fixture '%.200s'", name);
+    tool_error(t, 804, tool_nearest_help(t, name, names.at, names.n),
+               "there is no fixture '%.200s'", name);
     return false;
 }
 
@@ -283,7 +313,8 @@ static bool load_plans(verify *v, const tw_compile_options *options) {
         (void)tool_parse_int(options->plan + 7, &seed);
     v->seed = (uint64_t)seed;
     v->count = random ? (size_t)(v->o->count ? v->o->count : 1) : 0;
-    v->default_plan = v->o->spread || (!random && !options->plan_text.text && (!v->o->loop.n || v->o->plan));
+    v->default_plan =
+        v->o->spread || (!random && !options->plan_text.text && (!v->o->loop.n || v->o->plan));
     v->plans = tool_alloc(t, 1, sizeof *v->plans);
     v->plans[0] = options->plan_text;
     v->n_plans = options->plan_text.text != NULL;
@@ -309,7 +340,9 @@ static void json_row(text *s, const tw_verify_row *r) {
     json_str(s, "want", r->want);
     json_str(s, "bound", r->bound);
     json_int(s, "undecided", r->undecided);
-    json_str(s, "covered", r->covered == r->elements ? "all" : tool_format(s->t, "sampled:%lld", (long long)r->covered));
+    json_str(s, "covered",
+             r->covered == r->elements ? "all"
+                                       : tool_format(s->t, "sampled:%lld", (long long)r->covered));
     json_str(s, "verdict", r->verdict);
     json_str(s, "note", *r->note ? r->note : NULL);
     json_close(s, '}');
@@ -320,23 +353,46 @@ static void one_row(void *user, const tw_verify_row *r) {
     tool *t = v->t;
     *(r->failed ? &v->failed : strcmp(r->verdict, "right") == 0 ? &v->passed : &v->unproved) += 1;
     if (!v->o->quiet && !v->o->json)
-        tool_progress(t, "%zu passed, %zu failed; %s %s %s", v->passed, v->failed, r->kernel, r->types, r->text);
+        tool_progress(t, "%zu passed, %zu failed; %s %s %s", v->passed, v->failed, r->kernel,
+                      r->types, r->text);
     if (v->o->json) {
         json_row(&t->json, r);
         return;
     }
     text worst = {.t = t};
     text_short(&worst, r->worst_over_bound);
-    const char *covered = r->covered == r->elements ? "all" : tool_format(t, "sampled:%lld", (long long)r->covered);
-    const char *cells[] = {tool_copy(t, r->kernel, strlen(r->kernel)), tool_copy(t, r->types, strlen(r->types)),
-                           tool_copy(t, r->text, strlen(r->text)),     tool_copy(t, r->target, strlen(r->target)),
-                           tool_copy(t, r->plan, strlen(r->plan)),     tool_copy(t, r->fixture, strlen(r->fixture)),
-                           tool_format(t, "%u", (unsigned)r->depth),   worst.at,
-                           tool_copy(t, r->element, strlen(r->element)), tool_copy(t, r->got, strlen(r->got)),
-                           tool_copy(t, r->want, strlen(r->want)),     tool_copy(t, r->bound, strlen(r->bound)),
-                           tool_format(t, "%lld", (long long)r->undecided), covered,
-                           tool_copy(t, r->verdict, strlen(r->verdict)), tool_copy(t, r->note, strlen(r->note))};
+    const char *covered =
+        r->covered == r->elements ? "all" : tool_format(t, "sampled:%lld", (long long)r->covered);
+    const char *cells[] = {tool_copy(t, r->kernel, strlen(r->kernel)),
+                           tool_copy(t, r->types, strlen(r->types)),
+                           tool_copy(t, r->text, strlen(r->text)),
+                           tool_copy(t, r->target, strlen(r->target)),
+                           tool_copy(t, r->plan, strlen(r->plan)),
+                           tool_copy(t, r->fixture, strlen(r->fixture)),
+                           tool_format(t, "%u", (unsigned)r->depth),
+                           worst.at,
+                           tool_copy(t, r->element, strlen(r->element)),
+                           tool_copy(t, r->got, strlen(r->got)),
+                           tool_copy(t, r->want, strlen(r->want)),
+                           tool_copy(t, r->bound, strlen(r->bound)),
+                           tool_format(t, "%lld", (long long)r->undecided),
+                           covered,
+                           tool_copy(t, r->verdict, strlen(r->verdict)),
+                           tool_copy(t, r->note, strlen(r->note))};
     table_row(&v->table, cells);
+}
+
+/* An interrupt ends the children and the run; the rows so far are printed. */
+static volatile int interrupted;
+static void on_signal(int number) {
+    (void)number;
+    interrupted = 1;
+}
+static void catch_signals(void) {
+    struct sigaction action = {.sa_handler = on_signal};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
 }
 
 static int report(verify *v, tw_status status) {
@@ -350,22 +406,26 @@ static int report(verify *v, tw_status status) {
     }
     table_print(&v->table, &t->out);
     if (v->unproved)
-        text_printf(&t->out, "%zu not probative: too much undecided to prove anything\n", v->unproved);
+        text_printf(&t->out, "%zu not probative: too much undecided to prove anything\n",
+                    v->unproved);
     text_printf(&t->out, "%zu passed, %zu failed\n", v->passed, v->failed);
     return tool_status(status);
 }
 
 int cmd_verify(tool *t, const cli_options *o) {
-    static const char *const head[] = {"kernel", "types", "case", "target", "plan", "fixture", "depth", "worst/bound",
-                                       "element", "got", "want", "bound", "undecided", "covered", "verdict", "note"};
+    static const char *const head[] = {
+        "kernel",  "types", "case", "target", "plan",      "fixture", "depth",   "worst/bound",
+        "element", "got",   "want", "bound",  "undecided", "covered", "verdict", "note"};
     verify v = {.t = t, .o = o};
     tw_compile_options options;
     bool from_tile = o->from && strcmp(o->from, "tile") == 0;
     if (o->from && !from_tile) {
-        tool_error(t, 808, "--loop FILE judges loop IR", "verify-run takes a program or --from tile");
+        tool_error(t, 808, "--loop FILE judges loop IR",
+                   "verify-run takes a program or --from tile");
         return EXIT_INPUT;
     }
-    if (!known_fixture(t, o->fixture) || !job_options(t, o, &options) || !settings_parse(t, &o->set, &v.set) || !load_plans(&v, &options) ||
+    if (!known_fixture(t, o->fixture) || !job_options(t, o, &options) ||
+        !settings_parse(t, &o->set, &v.set) || !load_plans(&v, &options) ||
         !(from_tile ? add_tile(&v) : add_program(&v)))
         return EXIT_INPUT;
     tw_verify_options verify_options = tw_verify_options_defaults();
@@ -378,7 +438,14 @@ int cmd_verify(tool *t, const cli_options *o) {
     verify_options.seed = o->seed ? (uint64_t)o->seed : 1;
     verify_options.jobs = (int)(o->threads > 1024 ? 1024 : o->threads);
     table_init(&v.table, t, head, sizeof head / sizeof head[0]);
-    if (o->json)
+    if (o->json) {
+        json_open(&t->json, "target", '{');
+        json_str(&t->json, "name", options.target);
+        json_close(&t->json, '}');
         json_open(&t->json, "rows", '[');
-    return report(&v, tw_verify(t->ctx, v.at, v.n, &verify_options, one_row, &v));
+    }
+    verify_options.stop = &interrupted;
+    catch_signals();
+    int exit = report(&v, tw_verify(t->ctx, v.at, v.n, &verify_options, one_row, &v));
+    return interrupted ? EXIT_INTERRUPT : exit;
 }

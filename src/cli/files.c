@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Files of the tool: whole reads; several results written all or none, each as a temporary beside its place that is
- * then renamed.
+ * Files of the tool: whole reads; several results written all or none, each as a temporary beside
+ * its place that is then renamed.
  */
 #include "cli/tool.h"
 
@@ -59,8 +59,8 @@ static int put(int fd, const char *at, size_t n) {
 
 /* Unwritable is wrong use (2); a full disk and its like are the environment (3). */
 static bool failed(tool *t, const char *path, int error) {
-    bool use = error == EACCES || error == ENOENT || error == ENOTDIR || error == EISDIR || error == EROFS ||
-               error == EPERM || error == ENAMETOOLONG || error == ELOOP;
+    bool use = error == EACCES || error == ENOENT || error == ENOTDIR || error == EISDIR ||
+               error == EROFS || error == EPERM || error == ENAMETOOLONG || error == ELOOP;
     tool_error(t, use ? 812 : 891, NULL, "%s: cannot be written: %s", path, strerror(error));
     return false;
 }
@@ -76,7 +76,8 @@ static bool write_temp(tool *t, tool_write_job *job) {
         return true;
     for (unsigned k = 0; k < 100; k++) {
         char *temp = tool_format(t, "%s.%ld-%u.tmp", job->path, (long)getpid(), k);
-        int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? st.st_mode & 0777 : 0666);
+        int fd =
+            open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? st.st_mode & 0777 : 0666);
         if (fd < 0 && errno == EEXIST)
             continue;
         if (fd < 0)

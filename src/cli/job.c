@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * FILE, --from, --kernel, --set, --target, --plan and the rest become a tile IR and the options of its path.
+ * FILE, --from, --kernel, --set, --target, --plan and the rest become a tile IR and the options of
+ * its path.
  */
 #include "cli/job.h"
 
@@ -37,8 +38,9 @@ bool program_kernel(tool *t, const cli_options *o, const tw_program *p, size_t *
     if (n == 1 && !o->kernel)
         return true;
     if (o->kernel)
-        tool_error(t, 807, tool_nearest_help(t, o->kernel, names.at, n), "%s has no kernel '%.200s'; it has: %s", o->file,
-                   o->kernel, n ? all.at : "none");
+        tool_error(t, 807, tool_nearest_help(t, o->kernel, names.at, n),
+                   "%s has no kernel '%.200s'; it has: %s", o->file, o->kernel,
+                   n ? all.at : "none");
     else if (n == 0)
         tool_error(t, 807, NULL, "%s has no kernel", o->file);
     else
@@ -73,7 +75,8 @@ tw_ir *program_build(tool *t, tw_program *p, size_t kernel, const settings *s, c
 
 static bool load_caps(tool *t, const cli_options *o, tw_compile_options *options) {
     const char *path = o->caps;
-    if (!path && o->target && (strchr(o->target, '/') || (strstr(o->target, ".caps") && tool_exists(o->target))))
+    if (!path && o->target &&
+        (strchr(o->target, '/') || (strstr(o->target, ".caps") && tool_exists(o->target))))
         path = o->target; /* a target may be a file of caps */
     if (!path)
         return true;
@@ -92,7 +95,8 @@ bool job_options(tool *t, const cli_options *o, tw_compile_options *options) {
     options->pins = o->pin.at;
     options->n_pins = o->pin.n;
     options->strided = o->strided;
-    if (o->class_name && strcmp(o->class_name, "canonical") != 0 && strcmp(o->class_name, "free") != 0) {
+    if (o->class_name && strcmp(o->class_name, "canonical") != 0 &&
+        strcmp(o->class_name, "free") != 0) {
         tool_error(t, 804, NULL, "--class takes canonical or free, not '%.200s'", o->class_name);
         return false;
     }
@@ -106,8 +110,10 @@ bool job_options(tool *t, const cli_options *o, tw_compile_options *options) {
     if (!o->plan || strcmp(o->plan, "default") == 0 || strncmp(o->plan, "random:", 7) == 0) {
         options->plan = o->plan ? o->plan : "default";
         int64_t seed;
-        if (strncmp(options->plan, "random:", 7) == 0 && (!tool_parse_int(options->plan + 7, &seed) || seed < 0)) {
-            tool_error(t, 804, NULL, "--plan random:SEED takes a number, not '%.200s'", options->plan + 7);
+        if (strncmp(options->plan, "random:", 7) == 0 &&
+            (!tool_parse_int(options->plan + 7, &seed) || seed < 0)) {
+            tool_error(t, 804, NULL, "--plan random:SEED takes a number, not '%.200s'",
+                       options->plan + 7);
             return false;
         }
         return true;
@@ -134,7 +140,8 @@ static bool load_later(tool *t, const cli_options *o, job *j, bool plan) {
     if (!file_load(t, o->file, &j->source) || (o->tile && !load_tile(t, j, o->tile, tile)))
         return false;
     if (plan && !o->tile) {
-        tool_error(t, 808, "--tile FILE, what show --stage tile printed", "--from plan needs the tile IR that the plan speaks of");
+        tool_error(t, 808, "--tile FILE, what show --stage tile printed",
+                   "--from plan needs the tile IR that the plan speaks of");
         return false;
     }
     j->types = "";
@@ -157,7 +164,8 @@ static bool load_program(tool *t, const cli_options *o, job *j) {
 
 bool job_load(tool *t, const cli_options *o, job *j) {
     static const char *const stages[] = {"tile", "plan", "loop", "caps"};
-    if (!job_options(t, o, &j->options) || !settings_parse(t, &o->set, &j->set) || !settings_single(t, &j->set))
+    if (!job_options(t, o, &j->options) || !settings_parse(t, &o->set, &j->set) ||
+        !settings_single(t, &j->set))
         return false;
     bool ok;
     j->threads = (int)(o->threads > 4096 ? 4096 : o->threads);
@@ -168,7 +176,8 @@ bool job_load(tool *t, const cli_options *o, job *j) {
     else if (strcmp(o->from, "loop") == 0 || strcmp(o->from, "plan") == 0)
         ok = load_later(t, o, j, *o->from == 'p');
     else {
-        tool_error(t, 804, tool_nearest_help(t, o->from, stages, 4), "--from takes tile, plan, loop or caps, not '%.200s'", o->from);
+        tool_error(t, 804, tool_nearest_help(t, o->from, stages, 4),
+                   "--from takes tile, plan, loop or caps, not '%.200s'", o->from);
         return false;
     }
     return ok && job_bind(t, j);
@@ -182,7 +191,8 @@ static bool bind_scalar(tool *t, job *j, const tw_arg *a) {
     v->name = a->name;
     if (tw_scalar_bits(a->elem, given->values.at[0], &v->bits))
         return true;
-    tool_error(t, 806, NULL, "--set %s: '%.200s' is no value of %s", a->name, given->values.at[0], tw_elem_name(a->elem));
+    tool_error(t, 806, NULL, "--set %s: '%.200s' is no value of %s", a->name, given->values.at[0],
+               tw_elem_name(a->elem));
     return false;
 }
 

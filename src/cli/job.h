@@ -21,8 +21,10 @@ typedef struct settings {
 bool settings_add(tool *t, settings *s, const char *item); /* "R=128,W=1024", "T=f32,bf16" */
 bool settings_parse(tool *t, const list *items, settings *s);
 setting *settings_find(const settings *s, const char *name);
-/* Every name must be one that the kernel declares; says which are near. program NULL: what the IR has. */
-bool settings_known(tool *t, settings *s, const tw_program *program, size_t kernel, const tw_ir *ir);
+/* Every name must be one that the kernel declares; says which are near. program NULL: what the IR
+ * has. */
+bool settings_known(tool *t, settings *s, const tw_program *program, size_t kernel,
+                    const tw_ir *ir);
 bool settings_single(tool *t, const settings *s); /* lists are for verify-run */
 
 typedef struct file {
@@ -40,23 +42,25 @@ bool program_kernel(tool *t, const cli_options *o, const tw_program *p, size_t *
 tw_ir *program_build(tool *t, tw_program *p, size_t kernel, const settings *s, const char **types);
 
 typedef struct job {
-    bool (*infer)(tool *t, struct job *j, const tw_program *p, size_t kernel); /* may add to set; NULL */
+    bool (*infer)(tool *t, struct job *j, const tw_program *p,
+                  size_t kernel); /* may add to set; NULL */
     void *user;
-    tw_ir *ir;           /* NULL with --from loop */
+    tw_ir *ir; /* NULL with --from loop */
     const char *types;
     settings set;
-    file source, loop;   /* texts stay */
+    file source, loop; /* texts stay */
     tw_compile_options options;
-    tw_dim_value *dims;  /* of options */
+    tw_dim_value *dims; /* of options */
     tw_scalar_value *scalars;
-    int threads;         /* 0: all */
+    int threads; /* 0: all */
     size_t n_scalars;
 } job;
 /* target, caps, plan, pins, class; FILE apart. */
 bool job_options(tool *t, const cli_options *o, tw_compile_options *options);
-/* The whole of it for commands that take one kernel at one choice; dims and scalars as far as --set gives them. */
+/* The whole of it for commands that take one kernel at one choice; dims and scalars as far as --set
+ * gives them. */
 bool job_load(tool *t, const cli_options *o, job *j);
-bool job_bind(tool *t, job *j);               /* dims (of options) and scalars from j->set */
+bool job_bind(tool *t, job *j);                /* dims (of options) and scalars from j->set */
 bool job_dims_complete(tool *t, const job *j); /* else an error that names the missing ones */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The tool: finds the command, runs it, and then says what there is to say: the result on stdout, diagnostics on
- * stderr, or with --json one object that holds both. docs: tilewright --help.
+ * The tool: finds the command, runs it, and then says what there is to say: the result on stdout,
+ * diagnostics on stderr, or with --json one object that holds both. docs: tilewright --help.
  */
 #include "cli/args.h"
 #include "cli/json.h"
@@ -42,14 +42,15 @@ static void diagnostics_text(tool *t, bool color) {
     (void)fputs(tw_diag_text(t->ctx, color), stderr);
     for (size_t k = 0; k < t->n_notes; k++) {
         const tool_note *n = &t->notes[k];
-        (void)fprintf(stderr, "tilewright: %serror[E%04d]:%s %s\n", color ? "\033[31m" : "", n->code,
-                      color ? "\033[0m" : "", n->text);
+        (void)fprintf(stderr, "tilewright: %serror[E%04d]:%s %s\n", color ? "\033[31m" : "",
+                      n->code, color ? "\033[0m" : "", n->text);
         if (n->help)
             (void)fprintf(stderr, "  help: %s\n", n->help);
     }
 }
 
-/* Everything that the run came to, at once; a result that cannot be written is an error of its own. */
+/* Everything that the run came to, at once; a result that cannot be written is an error of its own.
+ */
 static int finish(tool *t, const char *command, bool json) {
     tool_progress_end(t);
     if (json) {
@@ -97,7 +98,8 @@ static void other(tool *t, const char *word) {
     for (; n < cli_command_count && n < 32; n++)
         names[n] = cli_commands[n].name;
     char *help = tool_nearest_help(t, word, names, n);
-    tool_error(t, 800, help ? help : "tilewright --help lists them", "there is no command '%.200s'", word);
+    tool_error(t, 800, help ? help : "tilewright --help lists them", "there is no command '%.200s'",
+               word);
 }
 
 int main(int argc, char **argv) {
@@ -123,7 +125,8 @@ int main(int argc, char **argv) {
         other(&t, word);
     if (argc < 2)
         tool_exit(&t, EXIT_INPUT);
-    int status = finish(&t, tool_format(&t, "tilewright/%s", c ? c->name : "error"), o.json && !o.help);
+    int status =
+        finish(&t, tool_format(&t, "tilewright/%s", c ? c->name : "error"), o.json && !o.help);
     tw_context_destroy(t.ctx);
     tool_fini(&t);
     return status;

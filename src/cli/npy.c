@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * .npy files. The header is a Python dictionary of three entries; the reader takes what NumPy writes, with any
- * spaces and in any order, and nothing else.
+ * .npy files. The header is a Python dictionary of three entries; the reader takes what NumPy
+ * writes, with any spaces and in any order, and nothing else.
  */
 #include "cli/npy.h"
 
@@ -91,7 +91,7 @@ static bool extent(cursor *c, int64_t *v) {
     return c->at > from;
 }
 
-static bool shape(cursor *c, npy *out) {
+static bool read_shape(cursor *c, npy *out) {
     if (!take(c, '('))
         return false;
     while (!take(c, ')')) {
@@ -130,7 +130,7 @@ static bool entry(cursor *c, npy *out, char descr[32], unsigned *has) {
         return out->fortran || word(c, "False");
     }
     *has |= HAS_SHAPE;
-    return strcmp(key, "shape") == 0 && shape(c, out);
+    return strcmp(key, "shape") == 0 && read_shape(c, out);
 }
 
 static bool header(cursor c, npy *out, char descr[32]) {
@@ -166,7 +166,8 @@ static bool element_type(tool *t, const char *path, const char *descr, npy *out)
     else if (strchr(descr, 'O'))
         tool_error(t, 822, NULL, "%s: holds Python objects ('%s'), not numbers", path, descr);
     else
-        tool_error(t, 822, NULL, "%s: elements of type '%s', which no tile program has", path, descr);
+        tool_error(t, 822, NULL, "%s: elements of type '%s', which no tile program has", path,
+                   descr);
     return false;
 }
 
@@ -189,16 +190,20 @@ bool npy_parse(tool *t, const char *path, const char *bytes, size_t n, npy *out)
     *out = (npy){0};
     const unsigned char *b = (const unsigned char *)bytes;
     if (n < 6 || memcmp(bytes, MAGIC, 6) != 0) {
-        tool_error(t, 820, NULL, n && n < 6 && memcmp(bytes, MAGIC, n) == 0 ? "%s: cut: it ends inside its header"
-                                                                            : "%s: not a .npy file", path);
+        tool_error(t, 820, NULL,
+                   n && n < 6 && memcmp(bytes, MAGIC, n) == 0 ? "%s: cut: it ends inside its header"
+                                                              : "%s: not a .npy file",
+                   path);
         return false;
     }
     size_t fixed = n > 6 && b[6] >= 2 ? 12 : 10;
     if (n > 6 && (b[6] < 1 || b[6] > 3)) {
-        tool_error(t, 820, NULL, "%s: .npy version %u, which is not known (1 to 3 are)", path, (unsigned)b[6]);
+        tool_error(t, 820, NULL, "%s: .npy version %u, which is not known (1 to 3 are)", path,
+                   (unsigned)b[6]);
         return false;
     }
-    size_t length = n < fixed ? 0 : fixed == 10 ? b[8] + 256u * b[9]
+    size_t length = n < fixed     ? 0
+                    : fixed == 10 ? b[8] + 256u * b[9]
                                   : b[8] + 256u * b[9] + 65536u * b[10] + 16777216u * (size_t)b[11];
     if (n < fixed || n - fixed < length) {
         tool_error(t, 821, NULL, "%s: cut: it ends inside its header", path);
@@ -214,8 +219,10 @@ bool npy_parse(tool *t, const char *path, const char *bytes, size_t n, npy *out)
         return false;
     size_t have = n - fixed - length, need = out->n * out->item;
     if (have != need) {
-        tool_error(t, 821, NULL, have < need ? "%s: cut: %zu of %zu bytes of data are there"
-                                             : "%s: %zu bytes of data where its shape has %zu", path, have, need);
+        tool_error(t, 821, NULL,
+                   have < need ? "%s: cut: %zu of %zu bytes of data are there"
+                               : "%s: %zu bytes of data where its shape has %zu",
+                   path, have, need);
         return false;
     }
     out->data = bytes + fixed + length;
@@ -230,7 +237,8 @@ void npy_dense(const npy *in, void *out) {
         return;
     }
     int64_t at[8] = {0};
-    for (size_t k = 0; k < in->n; k++) { /* k: row-major; the file counts the first dimension fastest */
+    for (size_t k = 0; k < in->n;
+         k++) { /* k: row-major; the file counts the first dimension fastest */
         size_t from = 0;
         for (int d = in->rank - 1; d >= 0; d--)
             from = from * (size_t)in->shape[d] + (size_t)at[d];
@@ -240,7 +248,7 @@ void npy_dense(const npy *in, void *out) {
     }
 }
 
-void npy_print(text *out, tw_elem elem, int rank, const int64_t *extents, const void *data) {
+void npy_print(text *out, tw_elem elem, int rank, const int64_t *shape, const void *data) {
     const char *descr = "";
     size_t n = tw_elem_size(elem);
     for (size_t k = 0; k < DESCRS; k++)
@@ -249,8 +257,8 @@ void npy_print(text *out, tw_elem elem, int rank, const int64_t *extents, const 
     text head = {.t = out->t};
     text_printf(&head, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (int k = 0; k < rank; k++) {
-        text_printf(&head, k ? " %lld," : "%lld,", (long long)extents[k]);
-        n *= (size_t)extents[k];
+        text_printf(&head, k ? " %lld," : "%lld,", (long long)shape[k]);
+        n *= (size_t)shape[k];
     }
     if (rank > 1)
         head.n--; /* (3, 4), but (3,) */

@@ -6,7 +6,8 @@
 
 #include "cli/tool.h"
 
-/* What a file's descr may be read as: a set of 1 << tw_elem (16-bit patterns may be u16 or bf16). */
+/* What a file's descr may be read as: a set of 1 << tw_elem (16-bit patterns may be u16 or bf16).
+ */
 typedef struct npy {
     uint32_t elems;
     size_t item; /* bytes of an element */

@@ -56,7 +56,8 @@ setting *settings_find(const settings *s, const char *name) {
     return NULL;
 }
 
-static void collect(tool *t, list *names, const tw_program *program, size_t kernel, const tw_ir *ir) {
+static void collect(tool *t, list *names, const tw_program *program, size_t kernel,
+                    const tw_ir *ir) {
     for (size_t k = 0; program && k < tw_program_decls(program, kernel); k++) {
         const tw_decl *d = tw_program_decl(program, kernel, k);
         if (d->kind != TW_DECL_ARRAY)
@@ -69,7 +70,8 @@ static void collect(tool *t, list *names, const tw_program *program, size_t kern
             list_add(t, names, tw_ir_arg(ir, k).name);
 }
 
-bool settings_known(tool *t, settings *s, const tw_program *program, size_t kernel, const tw_ir *ir) {
+bool settings_known(tool *t, settings *s, const tw_program *program, size_t kernel,
+                    const tw_ir *ir) {
     list names = {0};
     bool ok = true;
     collect(t, &names, program, kernel, ir);
@@ -80,7 +82,9 @@ bool settings_known(tool *t, settings *s, const tw_program *program, size_t kern
         if (found)
             continue;
         tool_error(t, 806, tool_nearest_help(t, s->at[k].name, names.at, names.n),
-                   "--set %.200s: the kernel declares no type, constant, dim, param or scalar of that name", s->at[k].name);
+                   "--set %.200s: the kernel declares no type, constant, dim, param or scalar of "
+                   "that name",
+                   s->at[k].name);
         ok = false;
     }
     return ok;
@@ -89,8 +93,9 @@ bool settings_known(tool *t, settings *s, const tw_program *program, size_t kern
 bool settings_single(tool *t, const settings *s) {
     for (size_t k = 0; k < s->n; k++)
         if (s->at[k].values.n > 1) {
-            tool_error(t, 806, "verify-run takes lists", "--set %s is given %zu values, this command takes one",
-                       s->at[k].name, s->at[k].values.n);
+            tool_error(t, 806, "verify-run takes lists",
+                       "--set %s is given %zu values, this command takes one", s->at[k].name,
+                       s->at[k].values.n);
             return false;
         }
     return true;

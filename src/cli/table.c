@@ -33,14 +33,15 @@ static size_t width(const char *cell) {
 }
 
 static bool numeric(const char *cell) {
-    return (*cell >= '0' && *cell <= '9') || *cell == '-' || *cell == '.' || strcmp(cell, "inf") == 0 || !*cell;
+    return (*cell >= '0' && *cell <= '9') || *cell == '-' || *cell == '.' ||
+           strcmp(cell, "inf") == 0 || !*cell;
 }
 
 static const char *paint(const table *b, size_t row, const char *cell) {
     static const struct {
         const char *word, *color;
-    } words[] = {{"right", "\033[32m"},   {"wrong", "\033[31m"}, {"crashed", "\033[31m"},
-                 {"timeout", "\033[31m"}, {"fault", "\033[31m"}, {"stray", "\033[31m"},
+    } words[] = {{"right", "\033[32m"},   {"wrong", "\033[31m"},        {"crashed", "\033[31m"},
+                 {"timeout", "\033[31m"}, {"fault", "\033[31m"},        {"stray", "\033[31m"},
                  {"refused", "\033[33m"}, {"not probative", "\033[33m"}};
     if (!b->t->color)
         return NULL;

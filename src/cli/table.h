@@ -15,6 +15,6 @@ typedef struct table {
 void table_init(table *b, tool *t, const char *const *head, size_t columns);
 void table_row(table *b, const char *const *cells);
 void table_print(const table *b, text *out); /* colour as the tool has it */
-const char *table_time(tool *t, double ns); /* "12.3 us" */
+const char *table_time(tool *t, double ns);  /* "12.3 us" */
 
 #endif

@@ -49,9 +49,9 @@ void *tool_alloc(tool *t, size_t n, size_t size) {
     return b->data;
 }
 
-char *tool_copy(tool *t, const char *bytes, size_t n) {
+char *tool_copy(tool *t, const char *from, size_t n) {
     char *at = tool_alloc(t, n + 1, 1);
-    memcpy(at, bytes, n);
+    memcpy(at, from, n);
     return at;
 }
 
@@ -181,8 +181,12 @@ void tool_error(tool *t, int code, const char *help, const char *format, ...) {
 }
 
 int tool_status(tw_status status) {
-    static const int exits[] = {[TW_OK] = EXIT_DONE,      [TW_ERR_WRONG] = EXIT_WRONG, [TW_ERR_INPUT] = EXIT_INPUT,
-                                [TW_ERR_ENV] = EXIT_ENV,  [TW_ERR_MEMORY] = EXIT_ENV,  [TW_ERR_INDEX] = EXIT_INPUT,
+    static const int exits[] = {[TW_OK] = EXIT_DONE,
+                                [TW_ERR_WRONG] = EXIT_WRONG,
+                                [TW_ERR_INPUT] = EXIT_INPUT,
+                                [TW_ERR_ENV] = EXIT_ENV,
+                                [TW_ERR_MEMORY] = EXIT_ENV,
+                                [TW_ERR_INDEX] = EXIT_INPUT,
                                 [TW_ERR_INTERNAL] = EXIT_INTERNAL};
     return (unsigned)status < sizeof exits / sizeof exits[0] ? exits[status] : EXIT_INTERNAL;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The model's figures of a plan beside the same figures counted over its loop IR: cost must not drift from code.
+ * The model's figures of a plan beside the same figures counted over its loop IR: cost must not
+ * drift from code.
  */
 #include "compile/path.h"
 
 #include <stddef.h>
 
-#define FIELD(member) {#member, offsetof(twi_features, member)}
+#define FIELD(member)                                                                              \
+    { #member, offsetof(twi_features, member) }
 static const struct {
     const char *name;
     size_t offset;
@@ -25,11 +27,14 @@ static double count_at(const twi_features *f, size_t offset) {
     return (double)v;
 }
 
-static void by_array(const twi_path *p, uint32_t scope, const twi_features *t, const twi_features *c, const tw_figure_fn fn, void *user) {
+static void by_array(const twi_path *p, uint32_t scope, const twi_features *t,
+                     const twi_features *c, const tw_figure_fn fn, void *user) {
     for (uint32_t a = 1; a < t->arrays && a < c->arrays; a++) {
         const char *name = twi_text(&p->ctx->names, p->ir->array.at[a].name);
-        fn(user, scope, twi_format(p->arena, "load_bytes %s", name), t->load_bytes[a], c->load_bytes[a]);
-        fn(user, scope, twi_format(p->arena, "store_bytes %s", name), t->store_bytes[a], c->store_bytes[a]);
+        fn(user, scope, twi_format(p->arena, "load_bytes %s", name), t->load_bytes[a],
+           c->load_bytes[a]);
+        fn(user, scope, twi_format(p->arena, "store_bytes %s", name), t->store_bytes[a],
+           c->store_bytes[a]);
         fn(user, scope, twi_format(p->arena, "loads %s", name), t->loads[a], c->loads[a]);
         fn(user, scope, twi_format(p->arena, "stores %s", name), t->stores[a], c->stores[a]);
     }
@@ -42,14 +47,17 @@ static void tell(const twi_path *p, uint32_t scope, tw_figure_fn fn, void *user)
     for (unsigned k = 0; k < TWI_PRICES; k++)
         fn(user, scope, twi_format(p->arena, "ops of price %u", k), t.ops[k], c.ops[k]);
     for (size_t k = 0; k < sizeof doubles / sizeof doubles[0]; k++)
-        fn(user, scope, doubles[k].name, double_at(&t, doubles[k].offset), double_at(&c, doubles[k].offset));
+        fn(user, scope, doubles[k].name, double_at(&t, doubles[k].offset),
+           double_at(&c, doubles[k].offset));
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
-        fn(user, scope, counts[k].name, count_at(&t, counts[k].offset), count_at(&c, counts[k].offset));
+        fn(user, scope, counts[k].name, count_at(&t, counts[k].offset),
+           count_at(&c, counts[k].offset));
     fn(user, scope, "groups", (double)t.groups, (double)c.groups);
     by_array(p, scope, &t, &c, fn, user);
 }
 
-tw_status tw_plan_figures(tw_context *ctx, const tw_ir *ir, const tw_compile_options *o, tw_figure_fn fn, void *user) {
+tw_status tw_plan_figures(tw_context *ctx, const tw_ir *ir, const tw_compile_options *o,
+                          tw_figure_fn fn, void *user) {
     jmp_buf spot, *saved;
     twi_path p = {.ctx = ctx, .arena = &ctx->arena};
     if (!ir)
@@ -58,8 +66,9 @@ tw_status tw_plan_figures(tw_context *ctx, const tw_ir *ir, const tw_compile_opt
         TWI_UNGUARD(&ctx->mem, saved);
         return TW_ERR_MEMORY;
     }
-    const bool ok = twi_where_find(ctx, o->target, &o->caps, o->pins, o->n_pins, &p.where) && twi_path_specialise(&p, ir, o) &&
-                    twi_path_class(&p, o->canonical) && twi_path_plan(&p, o) && twi_path_lower(&p);
+    const bool ok = twi_where_find(ctx, o->target, &o->caps, o->pins, o->n_pins, &p.where) &&
+                    twi_path_specialise(&p, ir, o) && twi_path_class(&p, o->canonical) &&
+                    twi_path_plan(&p, o) && twi_path_lower(&p);
     for (uint32_t s = 0; ok && s < p.plans->n; s++)
         tell(&p, s, fn, user);
     TWI_UNGUARD(&ctx->mem, saved);

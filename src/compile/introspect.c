@@ -16,12 +16,20 @@ bool tw_ir_dim_known(const tw_ir *ir, size_t k, int64_t *value) {
     return true;
 }
 
-const char *tw_ir_kernel(const tw_ir *ir) { return ir ? twi_text(&ir->ctx->names, ir->kernel) : NULL; }
+const char *tw_ir_kernel(const tw_ir *ir) {
+    return ir ? twi_text(&ir->ctx->names, ir->kernel) : NULL;
+}
 
 static void array_arg(const tw_ir *ir, uint32_t id, tw_arg *out) {
-    static const tw_role roles[] = {[TWI_IN] = TW_ROLE_IN, [TWI_OUT] = TW_ROLE_OUT, [TWI_INOUT] = TW_ROLE_INOUT, [TWI_TEMP] = TW_ROLE_TEMP};
+    static const tw_role roles[] = {[TWI_IN] = TW_ROLE_IN,
+                                    [TWI_OUT] = TW_ROLE_OUT,
+                                    [TWI_INOUT] = TW_ROLE_INOUT,
+                                    [TWI_TEMP] = TW_ROLE_TEMP};
     const twi_array *a = &ir->array.at[id];
-    *out = (tw_arg){.name = twi_text(&ir->ctx->names, a->name), .elem = (tw_elem)a->elem, .role = roles[a->role], .rank = a->rank};
+    *out = (tw_arg){.name = twi_text(&ir->ctx->names, a->name),
+                    .elem = (tw_elem)a->elem,
+                    .role = roles[a->role],
+                    .rank = a->rank};
     for (unsigned d = 0; d < a->rank; d++)
         if (!twi_ix_is_const(ir, a->dim[d], &out->shape[d]))
             out->shape[d] = -1;
@@ -42,8 +50,11 @@ bool twi_arg_of(const tw_ir *ir, size_t k, tw_arg *out, uint32_t *id) {
         return false;
     *id = (uint32_t)k + 1;
     const twi_scalar *s = &ir->scalar.at[*id];
-    *out = (tw_arg){.name = twi_text(&ir->ctx->names, s->name), .elem = (tw_elem)s->elem, .scalar = true,
-                    .has_default = s->has_default, .bits = s->bits};
+    *out = (tw_arg){.name = twi_text(&ir->ctx->names, s->name),
+                    .elem = (tw_elem)s->elem,
+                    .scalar = true,
+                    .has_default = s->has_default,
+                    .bits = s->bits};
     return true;
 }
 
@@ -64,7 +75,8 @@ tw_arg tw_ir_arg(const tw_ir *ir, size_t k) {
     return arg;
 }
 
-static bool bind(tw_context *ctx, const tw_ir *ir, const tw_shape *shapes, size_t n, int64_t *values) {
+static bool bind(tw_context *ctx, const tw_ir *ir, const tw_shape *shapes, size_t n,
+                 int64_t *values) {
     const int64_t **shape = TWI_NEW_N(&ctx->arena, const int64_t *, ir->array.n + 1);
     int64_t *dims = TWI_NEW_N(&ctx->arena, int64_t, ir->dim.n + 1);
     for (uint32_t d = 1; d < ir->dim.n; d++)
@@ -74,8 +86,9 @@ static bool bind(tw_context *ctx, const tw_ir *ir, const tw_shape *shapes, size_
             if (strcmp(twi_text(&ctx->names, ir->array.at[a].name), shapes[k].array) != 0)
                 continue;
             if (ir->array.at[a].rank != shapes[k].rank) {
-                twi_error(&ctx->diags, TWI_E_PATH_DIM, ir->array.at[a].loc, NULL, "%s has rank %d, but the array given for it has rank %d",
-                          shapes[k].array, (int)ir->array.at[a].rank, shapes[k].rank);
+                twi_error(&ctx->diags, TWI_E_PATH_DIM, ir->array.at[a].loc, NULL,
+                          "%s has rank %d, but the array given for it has rank %d", shapes[k].array,
+                          (int)ir->array.at[a].rank, shapes[k].rank);
                 return false;
             }
             shape[a] = shapes[k].extent;
@@ -87,7 +100,8 @@ static bool bind(tw_context *ctx, const tw_ir *ir, const tw_shape *shapes, size_
     return true;
 }
 
-bool tw_ir_dims_from(tw_context *ctx, const tw_ir *ir, const tw_shape *shapes, size_t n, int64_t *values) {
+bool tw_ir_dims_from(tw_context *ctx, const tw_ir *ir, const tw_shape *shapes, size_t n,
+                     int64_t *values) {
     jmp_buf spot, *saved;
     if (TWI_GUARD(&ctx->mem, spot, saved)) {
         TWI_UNGUARD(&ctx->mem, saved);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The whole path, and what it leaves: texts, arguments, a kernel. Everything but the kernel lives in one arena, which
- * the loop IR that a module runs from shares; so the kernel goes first.
+ * The whole path, and what it leaves: texts, arguments, a kernel. Everything but the kernel lives
+ * in one arena, which the loop IR that a module runs from shares; so the kernel goes first.
  */
-#include "compile/path.h"
 #include "run/kernel.h"
+#include "compile/path.h"
 
 const char *tw_stage_name(tw_stage stage) {
     static const char *const names[TW_STAGES] = {"tile", "plan", "loop", "caps", "source"};
@@ -11,13 +11,17 @@ const char *tw_stage_name(tw_stage stage) {
 }
 
 tw_compile_options tw_compile_options_defaults(void) {
-    return (tw_compile_options){.target = "cpu", .plan = "default", .until = TW_STAGE_SOURCE, .build = true};
+    return (tw_compile_options){
+        .target = "cpu", .plan = "default", .until = TW_STAGE_SOURCE, .build = true};
 }
 
 /* How far along the path a stage lies. */
 static unsigned distance(tw_stage stage) {
-    static const unsigned steps[TW_STAGES] = {
-        [TW_STAGE_CAPS] = 0, [TW_STAGE_TILE] = 1, [TW_STAGE_PLAN] = 2, [TW_STAGE_LOOP] = 3, [TW_STAGE_SOURCE] = 4};
+    static const unsigned steps[TW_STAGES] = {[TW_STAGE_CAPS] = 0,
+                                              [TW_STAGE_TILE] = 1,
+                                              [TW_STAGE_PLAN] = 2,
+                                              [TW_STAGE_LOOP] = 3,
+                                              [TW_STAGE_SOURCE] = 4};
     return (unsigned)stage < TW_STAGES ? steps[stage] : 0;
 }
 
@@ -115,13 +119,34 @@ void tw_compiled_release(tw_compiled *c) {
     twi_mem_put(&c->ctx->mem, c, sizeof *c);
 }
 
-tw_status tw_compile(tw_context *ctx, const tw_ir *ir, const tw_compile_options *options, tw_compiled **out) {
-    const tw_compile_options defaults = tw_compile_options_defaults();
-    const tw_compile_options *o = options ? options : &defaults;
+/* Was it a fault of ours that stopped the path? */
+static bool faulty(const tw_context *ctx, uint32_t before) {
+    for (uint32_t k = 0; ctx->diags.errors > before && k < ctx->diags.list.n; k++)
+        if (ctx->diags.list.at[k].code == TWI_E_PATH_FAULTY)
+            return true;
+    return false;
+}
+
+static tw_status make(tw_compiled *c, const tw_ir *ir, const tw_compile_options *o) {
+    tw_context *ctx = c->ctx;
+    const uint32_t before = ctx->diags.errors;
+    tw_status status = walk(c, ir, o) ? TW_OK : TW_ERR_INPUT;
+    if (status == TW_OK && o->build)
+        status = build(c);
+    if (ctx->env.dump)
+        twi_dump(c);
+    return status == TW_ERR_INPUT && faulty(ctx, before) ? TW_ERR_INTERNAL : status;
+}
+
+tw_status tw_compile(tw_context *ctx, const tw_ir *ir, const tw_compile_options *options,
+                     tw_compiled **out) {
+    static const tw_compile_options none = {
+        .target = "cpu", .plan = "default", .until = TW_STAGE_SOURCE, .build = true};
     jmp_buf spot, *saved;
     tw_compiled *volatile c = NULL;
     *out = NULL;
-    if (!ir && !o->loop_text.text && (o->build || o->until != TW_STAGE_CAPS))
+    if (!ir && (!options ||
+                (!options->loop_text.text && (options->build || options->until != TW_STAGE_CAPS))))
         return TW_ERR_INPUT; /* its maker has said why there is none */
     if (TWI_GUARD(&ctx->mem, spot, saved)) {
         TWI_UNGUARD(&ctx->mem, saved);
@@ -129,15 +154,7 @@ tw_status tw_compile(tw_context *ctx, const tw_ir *ir, const tw_compile_options 
         return TW_ERR_MEMORY; /* no text can be made now; the status says it */
     }
     c = create(ctx);
-    const uint32_t before = ctx->diags.errors;
-    tw_status status = walk(c, ir, o) ? TW_OK : TW_ERR_INPUT;
-    if (status == TW_OK && o->build)
-        status = build(c);
-    if (ctx->env.dump)
-        twi_dump(c);
-    for (uint32_t k = 0; status == TW_ERR_INPUT && k < ctx->diags.list.n; k++)
-        if (ctx->diags.errors > before && ctx->diags.list.at[k].code == TWI_E_PATH_FAULTY)
-            status = TW_ERR_INTERNAL;
+    const tw_status status = make(c, ir, options ? options : &none);
     TWI_UNGUARD(&ctx->mem, saved);
     if (status == TW_OK)
         *out = c;
@@ -156,6 +173,10 @@ const char *tw_compiled_words(const tw_compiled *c) { return c && c->words ? c->
 
 uint64_t tw_compiled_plan_hash(const tw_compiled *c) { return c ? c->hash : 0; }
 
-size_t tw_compiled_args(const tw_compiled *c) { return c && c->path.spec ? tw_ir_args(c->path.spec) : 0; }
+size_t tw_compiled_args(const tw_compiled *c) {
+    return c && c->path.spec ? tw_ir_args(c->path.spec) : 0;
+}
 
-tw_arg tw_compiled_arg(const tw_compiled *c, size_t k) { return tw_ir_arg(c ? c->path.spec : NULL, k); }
+tw_arg tw_compiled_arg(const tw_compiled *c, size_t k) {
+    return tw_ir_arg(c ? c->path.spec : NULL, k);
+}

@@ -35,16 +35,20 @@ static bool dim_values(twi_path *p, const tw_ir *ir, const tw_compile_options *o
     for (size_t k = 0; k < o->n_dims; k++) {
         uint32_t d = dim_named(ir, o->dims[k].name);
         if (!d)
-            return path_error(p, TWI_E_PATH_DIM, NULL, twi_format(p->arena, "there is no dim %s", o->dims[k].name));
-        if (o->dims[k].value < 0 || (ir->dim.at[d].known && ir->dim.at[d].value != o->dims[k].value))
             return path_error(p, TWI_E_PATH_DIM, NULL,
-                              twi_format(p->arena, "dim %s cannot be %lld", o->dims[k].name, (long long)o->dims[k].value));
+                              twi_format(p->arena, "there is no dim %s", o->dims[k].name));
+        if (o->dims[k].value < 0 ||
+            (ir->dim.at[d].known && ir->dim.at[d].value != o->dims[k].value))
+            return path_error(p, TWI_E_PATH_DIM, NULL,
+                              twi_format(p->arena, "dim %s cannot be %lld", o->dims[k].name,
+                                         (long long)o->dims[k].value));
         dims[d] = o->dims[k].value;
     }
     for (uint32_t d = 1; d < ir->dim.n; d++)
         if (dims[d] < 0)
             return path_error(p, TWI_E_PATH_DIM, NULL,
-                              twi_format(p->arena, "no value for dim %s", twi_text(&ir->ctx->names, ir->dim.at[d].name)));
+                              twi_format(p->arena, "no value for dim %s",
+                                         twi_text(&ir->ctx->names, ir->dim.at[d].name)));
     return true;
 }
 
@@ -59,8 +63,9 @@ bool twi_path_specialise(twi_path *p, const tw_ir *ir, const tw_compile_options 
 bool twi_path_class(twi_path *p, bool canonical) {
     if (canonical && p->where.caps.probe)
         return path_error(p, TWI_E_PATH_CLASS, NULL,
-                          twi_format(p->arena, "class canonical: the bit probe of %s failed (set %u)", p->where.name,
-                                     p->where.caps.probe));
+                          twi_format(p->arena,
+                                     "class canonical: the bit probe of %s failed (set %u)",
+                                     p->where.name, p->where.caps.probe));
     p->ir = twi_ir_clone(p->spec, p->arena);
     if (canonical)
         (void)twi_canonical_orders(p->ir);
@@ -70,14 +75,14 @@ bool twi_path_class(twi_path *p, bool canonical) {
 
 static bool plan_from_text(twi_path *p, const tw_source *text) {
     twi_why why = {""};
-    const char **said;
     p->plans = TWI_NEW(p->arena, twi_plans);
-    if (!twi_plan_parse(p->ctx, p->arena, p->ir, text->name, text->text, text->n, p->plans, &said))
+    if (!twi_plan_parse(p->arena, p->ir, text->name, text->text, text->n, p->plans))
         return false;
     if (twi_search_legal(p->ir, &p->where.caps, p->plans, &why))
         return true;
     return path_error(p, TWI_E_PATH_ILLEGAL, NULL,
-                      twi_format(p->arena, "%s: the plan is not legal on %s: %s", text->name, p->where.name, why.text));
+                      twi_format(p->arena, "%s: the plan is not legal on %s: %s", text->name,
+                                 p->where.name, why.text));
 }
 
 static const uint8_t *layouts(twi_path *p, bool strided) {
@@ -101,9 +106,11 @@ static bool plan_by_name(twi_path *p, const tw_compile_options *o) {
     else if (strncmp(name, "random:", 7) == 0 && twi_parse_i64(name + 7, strlen(name + 7), &seed))
         p->plans = twi_search_random(p->arena, p->ir, &p->where.caps, &wish, (uint64_t)seed, &why);
     else
-        return path_error(p, TWI_E_PATH_ARGUMENT, "default, random:SEED", twi_format(p->arena, "there is no plan '%.200s'", name));
-    return p->plans || path_error(p, TWI_E_PATH_NO_PLAN, NULL,
-                                  twi_format(p->arena, "no legal plan on %s: %s", p->where.name, why.text));
+        return path_error(p, TWI_E_PATH_ARGUMENT, "default, random:SEED",
+                          twi_format(p->arena, "there is no plan '%.200s'", name));
+    return p->plans ||
+           path_error(p, TWI_E_PATH_NO_PLAN, NULL,
+                      twi_format(p->arena, "no legal plan on %s: %s", p->where.name, why.text));
 }
 
 bool twi_path_plan(twi_path *p, const tw_compile_options *o) {
@@ -128,7 +135,8 @@ bool twi_path_lower(twi_path *p) {
     if (p->loop && twi_loop_verify(p->loop))
         return true;
     return path_error(p, TWI_E_PATH_FAULTY, NULL,
-                      "lowering made loop IR that does not verify; this is a fault of Tilewright, please report the plan");
+                      "lowering made loop IR that does not verify; this is a fault of Tilewright, "
+                      "please report the plan");
 }
 
 /* Is it a module for these arguments? Extents are those that the oracle and the launcher go by. */
@@ -143,7 +151,8 @@ static bool same_arguments(twi_path *p) {
         for (unsigned d = 0; same && d < want->rank; d++)
             same = twi_ix_is_const(ir, want->dim[d], &extent[d]) && extent[d] == have->extent[d];
     }
-    return same || path_error(p, TWI_E_PATH_LOOP, NULL, "the loop IR is for other arguments than the tile IR has");
+    return same || path_error(p, TWI_E_PATH_LOOP, NULL,
+                              "the loop IR is for other arguments than the tile IR has");
 }
 
 bool twi_path_loop_text(twi_path *p, const tw_source *text, bool faults) {
@@ -153,8 +162,11 @@ bool twi_path_loop_text(twi_path *p, const tw_source *text, bool faults) {
 
 const char *twi_path_source(twi_path *p) {
     if (p->where.caps.family != TWI_FAMILY_CPU) {
-        (void)path_error(p, TWI_E_PATH_TARGET, NULL,
-                         twi_format(p->arena, "no dialect is built yet that speaks for %s; its loop IR can be shown", p->where.name));
+        (void)path_error(
+            p, TWI_E_PATH_TARGET, NULL,
+            twi_format(p->arena,
+                       "no dialect is built yet that speaks for %s; its loop IR can be shown",
+                       p->where.name));
         return NULL;
     }
     twi_sb sb;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A kernel on its way: what each step has made so far. Steps are in path.c, in order; each needs those before it.
+ * A kernel on its way: what each step has made so far. Steps are in path.c, in order; each needs
+ * those before it.
  */
 #ifndef TWI_COMPILE_PATH_H
 #define TWI_COMPILE_PATH_H
@@ -17,16 +18,16 @@ typedef struct {
     const char *name;
 } twi_where;
 /* False: diagnostics. */
-bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps, const char *const *pins, size_t n_pins,
-                    twi_where *out);
+bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,
+                    const char *const *pins, size_t n_pins, twi_where *out);
 twi_target *twi_where_open(tw_context *ctx, const twi_where *where); /* NULL: diagnostics */
 
 typedef struct twi_path {
     tw_context *ctx;
     twi_arena *arena;
     twi_where where;
-    tw_ir *spec;          /* specialised; what the oracle reads */
-    tw_ir *ir;            /* lifted, folds of the class asked for; what plans speak of */
+    tw_ir *spec; /* specialised; what the oracle reads */
+    tw_ir *ir;   /* lifted, folds of the class asked for; what plans speak of */
     twi_plans *plans;
     const char **derived; /* by scope */
     twi_loop *loop;
@@ -36,7 +37,8 @@ bool twi_path_specialise(twi_path *p, const tw_ir *ir, const tw_compile_options 
 bool twi_path_class(twi_path *p, bool canonical);
 bool twi_path_plan(twi_path *p, const tw_compile_options *o);
 bool twi_path_lower(twi_path *p);
-/* faults: what does not verify is taken all the same (planted faults must be noticed by who runs it). */
+/* faults: what does not verify is taken all the same (planted faults must be noticed by who runs
+ * it). */
 bool twi_path_loop_text(twi_path *p, const tw_source *text, bool faults);
 /* NULL: no dialect speaks for the target (diagnostics). */
 const char *twi_path_source(twi_path *p);
@@ -54,7 +56,8 @@ struct tw_compiled {
     tw_kernel *kernel;
 };
 
-void twi_dump(const tw_compiled *kernel);
-bool twi_arg_of(const tw_ir *ir, size_t k, tw_arg *out, uint32_t *id); /* false: fewer arguments; id: array's or scalar's */
+void twi_dump(const tw_compiled *c);
+bool twi_arg_of(const tw_ir *ir, size_t k, tw_arg *out,
+                uint32_t *id); /* false: fewer arguments; id: array's or scalar's */
 
 #endif

@@ -5,8 +5,8 @@
 
 /* Both questions start alike: up to the lifted IR on the target's caps. */
 static bool prepare(twi_path *p, const tw_ir *ir, const tw_compile_options *o) {
-    return twi_where_find(p->ctx, o->target, &o->caps, o->pins, o->n_pins, &p->where) && twi_path_specialise(p, ir, o) &&
-           twi_path_class(p, o->canonical);
+    return twi_where_find(p->ctx, o->target, &o->caps, o->pins, o->n_pins, &p->where) &&
+           twi_path_specialise(p, ir, o) && twi_path_class(p, o->canonical);
 }
 
 static tw_candidate view(twi_path *p, const twi_candidate *c) {
@@ -14,15 +14,17 @@ static tw_candidate view(twi_path *p, const twi_candidate *c) {
     twi_sb sb;
     twi_sb_init(&sb, p->arena);
     twi_plan_print(p->ir, &one, NULL, &sb);
-    return (tw_candidate){.family = c->family,
-                          .plan = twi_sb_text(&sb),
-                          .derived = c->legal ? twi_plan_derived(p->arena, p->ir, &p->where.caps, c->plan) : "",
-                          .hash = twi_plan_hash(p->ir, &one),
-                          .score_ns = c->score,
-                          .refused = c->legal ? NULL : c->why.text};
+    return (tw_candidate){
+        .family = c->family,
+        .plan = twi_sb_text(&sb),
+        .derived = c->legal ? twi_plan_derived(p->arena, p->ir, &p->where.caps, c->plan) : "",
+        .hash = twi_plan_hash(p->ir, &one),
+        .score_ns = c->score,
+        .refused = c->legal ? NULL : c->why.text};
 }
 
-static tw_status list(twi_path *p, const tw_ir *ir, const tw_compile_options *o, tw_candidate_fn fn, void *user) {
+static tw_status list(twi_path *p, const tw_ir *ir, const tw_compile_options *o, tw_candidate_fn fn,
+                      void *user) {
     twi_wish wish = {o->pins, (uint32_t)o->n_pins};
     if (!prepare(p, ir, o) || !twi_search_pins(p->ir, &wish))
         return TW_ERR_INPUT;
@@ -40,7 +42,8 @@ static tw_status list(twi_path *p, const tw_ir *ir, const tw_compile_options *o,
     return TW_OK;
 }
 
-tw_status tw_plan_list(tw_context *ctx, const tw_ir *ir, const tw_compile_options *o, tw_candidate_fn fn, void *user) {
+tw_status tw_plan_list(tw_context *ctx, const tw_ir *ir, const tw_compile_options *o,
+                       tw_candidate_fn fn, void *user) {
     jmp_buf spot, *saved;
     if (!ir)
         return TW_ERR_INPUT;
@@ -54,7 +57,8 @@ tw_status tw_plan_list(tw_context *ctx, const tw_ir *ir, const tw_compile_option
     return status;
 }
 
-const char *tw_plan_why_not(tw_context *ctx, const tw_ir *ir, const tw_compile_options *o, const char *pin) {
+const char *tw_plan_why_not(tw_context *ctx, const tw_ir *ir, const tw_compile_options *o,
+                            const char *pin) {
     jmp_buf spot, *saved;
     if (!ir)
         return NULL;

@@ -89,7 +89,8 @@ static void float_text(tw_elem elem, double v, char *out) {
         for (char *c = out; *c; c++)
             if (*c == ',')
                 *c = '.';
-        if (twi_parse_f64(out, strlen(out), &back) && (elem == TW_F64 ? back == v : (float)back == (float)v))
+        if (twi_parse_f64(out, strlen(out), &back) &&
+            (elem == TW_F64 ? back == v : (float)back == (float)v))
             return;
     }
 }
@@ -122,7 +123,8 @@ const char *tw_caps_reprint(tw_context *ctx, tw_source caps) {
         return NULL;
     }
     twi_caps read;
-    const char *text = twi_caps_parse(ctx, caps.name, caps.text, caps.n, &read) ? caps_text(ctx, &read) : NULL;
+    const char *text =
+        twi_caps_parse(ctx, caps.name, caps.text, caps.n, &read) ? caps_text(ctx, &read) : NULL;
     TWI_UNGUARD(&ctx->mem, saved);
     return text;
 }
@@ -140,7 +142,8 @@ static tw_target_info describe(tw_context *ctx, const char *name) {
     }
     info.caps = caps_text(ctx, &where.caps);
     if (where.kind == TWI_WHERE_CPU)
-        info.note = twi_format(&ctx->arena, "this machine, %s, compiler %s", twi_text(&ctx->names, where.caps.isa),
+        info.note = twi_format(&ctx->arena, "this machine, %s, compiler %s",
+                               twi_text(&ctx->names, where.caps.isa),
                                ctx->env.cc ? ctx->env.cc : "cc, gcc or clang");
     return info;
 }

@@ -5,7 +5,8 @@
 
 static bool no_target(tw_context *ctx, const char *name) {
     twi_error(&ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0},
-              "cpu, ref, interp, interp:simt4, or for texts simt32, simt4, cpu-baseline, cpu-avx2, cpu-avx512", 
+              "cpu, ref, interp, interp:simt4, or for texts simt32, simt4, cpu-baseline, cpu-avx2, "
+              "cpu-avx512",
               "there is no target '%.200s'", name);
     return false;
 }
@@ -24,14 +25,15 @@ static bool is_later(tw_context *ctx, const char *name) {
         size_t n = strlen(later[k]);
         if (strncmp(name, later[k], n) != 0 || (name[n] && name[n] != ':'))
             continue;
-        twi_error(&ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0}, NULL, "target %s is not built yet", later[k]);
+        twi_error(&ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0}, NULL,
+                  "target %s is not built yet", later[k]);
         return true;
     }
     return false;
 }
 
-bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps, const char *const *pins, size_t n_pins,
-                    twi_where *out) {
+bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,
+                    const char *const *pins, size_t n_pins, twi_where *out) {
     const char *name = target ? target : "cpu";
     bool given = caps && caps->text;
     *out = (twi_where){.kind = TWI_WHERE_NOWHERE, .name = name};
@@ -58,7 +60,9 @@ twi_target *twi_where_open(tw_context *ctx, const twi_where *where) {
         return twi_interp_open(ctx, &where->caps);
     if (where->kind == TWI_WHERE_CPU)
         return twi_cpu_open(ctx, &(twi_cpu_options){.caps = &where->caps});
-    twi_error(&ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0}, "interp:NAME runs plans of recorded caps in the interpreter",
-              "target %s is a description, not a device: texts can be shown, nothing can be run", where->name);
+    twi_error(&ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0},
+              "interp:NAME runs plans of recorded caps in the interpreter",
+              "target %s is a description, not a device: texts can be shown, nothing can be run",
+              where->name);
     return NULL;
 }

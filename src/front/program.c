@@ -16,7 +16,7 @@ static void no_memory(tw_context *ctx, held *h) {
         tw_build_abandon(h->builder);
     if (h->scratch.mem)
         twi_arena_fini(&h->scratch);
-    tw_build_report(ctx, NULL, 200, 0, 0, "out of memory", NULL);
+    tw_build_report(ctx, NULL, 200, (tw_place){0, 0}, "out of memory", NULL);
 }
 
 /* ---- parse ---- */

@@ -28,7 +28,7 @@ void twi_sema_fail(twi_sema *s, twi_code code, uint32_t at, const char *help, co
     twi_sb_init(&sb, s->arena);
     twi_sb_vprintf(&sb, format, args);
     va_end(args);
-    tw_build_report(s->ctx, s->b, (int)code, s->p->file, at, twi_sb_text(&sb), help);
+    tw_build_report(s->ctx, s->b, (int)code, (tw_place){s->p->file, at}, twi_sb_text(&sb), help);
 }
 
 void twi_sema_at(twi_sema *s, uint32_t at) { tw_build_at(s->b, s->p->file, at); }

@@ -324,7 +324,7 @@ static twi_o dot_call(twi_sema *s, const twi_x *x) {
             return twi_error_o();
     }
     twi_sema_at(s, x->at);
-    return twi_value_o(tw_build_dot(s->b, order, axis, (int)x->items, a, b, c));
+    return twi_value_o(tw_build_dot(s->b, order, axis, (int)x->items, (tw_value[]){a, b}, c));
 }
 
 /* ---- functions of the file ---- */

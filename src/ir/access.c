@@ -144,8 +144,7 @@ static void prove_region(tw_ir *ir, uint32_t region) {
 
 void twi_prove_accesses(tw_ir *ir) { prove_region(ir, 1); }
 
-/* ---- the ledger
- * ------------------------------------------------------------------------------------------ */
+/* ---- the ledger ---- */
 static const char *offset_width(const tw_ir *ir, const twi_array *a) {
     int64_t count = 1;
     for (unsigned d = 0; d < a->rank; d++) {

@@ -5,8 +5,7 @@
 #include "ir/build.h"
 #include "ir/whole.h"
 
-/* ---- errors
- * ------------------------------------------------------------------------------------------ */
+/* ---- errors ---- */
 static void report(tw_context *ctx, uint16_t code, const char *text) {
     jmp_buf spot, *saved;
     if (!TWI_GUARD(&ctx->mem, spot, saved))
@@ -34,18 +33,17 @@ void twi_build_fail(tw_builder *b, uint16_t code, const char *help, const char *
 
 bool tw_build_failed(const tw_builder *b) { return !b || b->failed; }
 
-static void report_at(tw_context *ctx, int code, uint32_t file, uint32_t offset, const char *text,
-                      const char *help) {
-    twi_error(&ctx->diags, (uint16_t)code, (twi_loc){file, offset}, help, "%s", text);
+static void report_at(tw_context *ctx, int code, tw_place at, const char *text, const char *help) {
+    twi_error(&ctx->diags, (uint16_t)code, (twi_loc){at.file, at.offset}, help, "%s", text);
 }
 
-void tw_build_report(tw_context *ctx, tw_builder *b, int code, uint32_t file, uint32_t offset,
-                     const char *text, const char *help) {
+void tw_build_report(tw_context *ctx, tw_builder *b, int code, tw_place at, const char *text,
+                     const char *help) {
     jmp_buf spot, *saved;
     if (b)
         b->failed = true;
     if (!TWI_GUARD(&ctx->mem, spot, saved))
-        report_at(ctx, code, file, offset, text, help);
+        report_at(ctx, code, at, text, help);
     TWI_UNGUARD(&ctx->mem, saved);
 }
 
@@ -65,9 +63,7 @@ void tw_build_at(tw_builder *b, uint32_t file, uint32_t offset) {
         b->loc = (twi_loc){file, offset};
 }
 
-/* ---- life
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- life ---- */
 static void begin(tw_builder *b, const char *kernel) {
     twi_arena *a = &b->arena;
     tw_ir *ir = twi_ir_new(b->ctx, a);
@@ -148,8 +144,7 @@ tw_ir *tw_build_finish(tw_builder *b) {
     return ir;
 }
 
-/* ---- dry runs
- * --------------------------------------------------------------------------------------------- */
+/* ---- dry runs ---- */
 static void mark(tw_builder *b) {
     const tw_ir *ir = b->ir;
     twi_build_mark m = {ir->ins.n,    ir->args.n, ir->access.n, ir->constant.n, ir->axis.n,
@@ -182,8 +177,7 @@ void tw_build_rewind(tw_builder *b) {
     ir->region.at[m.current].body.n = m.body;
 }
 
-/* ---- instructions
- * ------------------------------------------------------------------------------------------- */
+/* ---- instructions ---- */
 uint32_t twi_build_scope(const tw_builder *b) {
     for (uint32_t r = b->current; r != 0; r = b->ir->region.at[r].parent)
         if (b->ir->region.at[r].kind == TWI_REGION_PAR)

@@ -133,9 +133,7 @@ tw_value tw_build_fold(tw_builder *b, tw_fold kind, tw_order order, const tw_axi
     return v;
 }
 
-/* ---- dot
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- dot ---- */
 static bool dot_operands(tw_builder *b, const twi_ins *ins, const twi_id *args) {
     tw_elem ea = (tw_elem)twi_build_type(b, args[0]).elem,
             eb = (tw_elem)twi_build_type(b, args[1]).elem;
@@ -203,10 +201,10 @@ static tw_value dot(tw_builder *b, tw_order order, const tw_axis *axes, int n,
     return twi_build_put(b, ins, args, 3);
 }
 
-tw_value tw_build_dot(tw_builder *b, tw_order order, const tw_axis *axes, int n, tw_value x,
-                      tw_value y, tw_value start) {
+tw_value tw_build_dot(tw_builder *b, tw_order order, const tw_axis *axes, int n,
+                      const tw_value xy[2], tw_value start) {
     BUILD_ENTER(b, 0)
-    tw_value given[3] = {x, y, start};
+    tw_value given[3] = {xy[0], xy[1], start};
     tw_value v = dot(b, order, axes, n, given);
     BUILD_LEAVE(b);
     return v;

@@ -45,8 +45,7 @@ bool twi_build_elem_ok(tw_builder *b, tw_elem elem) {
     return false;
 }
 
-/* ---- notes and numerics
- * ------------------------------------------------------------------------------ */
+/* ---- notes and numerics ---- */
 static void note(tw_builder *b, const char *text) {
     b->ir->spec_note = twi_intern_str(&b->ctx->names, text ? text : "");
 }
@@ -88,8 +87,7 @@ void tw_build_numerics(tw_builder *b, tw_order order, bool native_math) {
     BUILD_LEAVE(b);
 }
 
-/* ---- dims, arrays, scalars
- * --------------------------------------------------------------------------------- */
+/* ---- dims, arrays, scalars ---- */
 static tw_ix dim(tw_builder *b, const char *name, bool dyn) {
     tw_ir *ir = b->ir;
     twi_sym sym = twi_build_sym(b, name, "dim");
@@ -257,8 +255,7 @@ void tw_build_requires(tw_builder *b, tw_relation relation, tw_ix x, tw_ix y) {
     BUILD_LEAVE(b);
 }
 
-/* ---- untyped constants
- * ---------------------------------------------------------------------------------------- */
+/* ---- untyped constants ---- */
 tw_num tw_build_num_int(tw_builder *b, int64_t k) {
     BUILD_ENTER(b, 0)
     tw_num num = twi_num_int(b->ir, k);

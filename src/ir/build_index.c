@@ -108,8 +108,7 @@ bool tw_build_ix_value_of(const tw_builder *b, tw_ix x, int64_t *k) {
     return b && b->ir && x < b->ir->ix.n && twi_ix_is_const(b->ir, x, k);
 }
 
-/* ---- values of positions
- * -------------------------------------------------------------------------------- */
+/* ---- values of positions ---- */
 static tw_value index_value(tw_builder *b, tw_axis axis) {
     if (!axis_valid(b, axis))
         return 0;
@@ -147,8 +146,7 @@ tw_value tw_build_ix_value(tw_builder *b, tw_ix x) {
     return v;
 }
 
-/* ---- questions
- * -------------------------------------------------------------------------------------------- */
+/* ---- questions ---- */
 tw_elem tw_build_elem_of(const tw_builder *b, tw_value x) {
     return b && b->ir && x != 0 && x < b->ir->ins.n ? (tw_elem)b->ir->ins.at[x].type.elem : TW_NONE;
 }

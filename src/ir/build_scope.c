@@ -3,8 +3,7 @@
  */
 #include "ir/build.h"
 
-/* ---- ranges
- * -------------------------------------------------------------------------------------------- */
+/* ---- ranges ---- */
 static bool is_scalar(tw_builder *b, twi_ix x, const char *name) {
     if (!twi_build_ix_here(b, x))
         return false;
@@ -84,8 +83,7 @@ static uint32_t open_region(tw_builder *b, twi_region_kind kind, unsigned op, co
     return id;
 }
 
-/* ---- parallel
- * ---------------------------------------------------------------------------------------------- */
+/* ---- parallel ---- */
 static void parallel(tw_builder *b, const tw_range *ranges, int n, tw_axis *axes) {
     if (twi_build_scope(b) != 0)
         twi_build_fail(b, TWI_E_NESTED, "put both axes into one `parallel`",
@@ -138,9 +136,7 @@ void tw_build_end(tw_builder *b) {
     BUILD_LEAVE(b);
 }
 
-/* ---- axes
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- axes ---- */
 static tw_axis full_axis(tw_builder *b, const tw_range *range) {
     if (twi_build_scope(b) == 0) {
         twi_build_fail(b, TWI_E_SCOPE, "open a scope first", "an axis outside any scope");
@@ -156,9 +152,7 @@ tw_axis tw_build_axis(tw_builder *b, const tw_range *range) {
     return a;
 }
 
-/* ---- serial
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- serial ---- */
 static tw_axis serial(tw_builder *b, const tw_range *range, const tw_value *initial, int n) {
     tw_ir *ir = b->ir;
     twi_id *args = TWI_NEW_N(&b->arena, twi_id, (size_t)(n > 0 ? n : 0) + 1u);

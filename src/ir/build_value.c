@@ -18,8 +18,7 @@ static const uint8_t ir_ops[] = {
     [TW_OP_SHR] = TWI_SHR,   [TW_OP_WHERE] = TWI_SELECT,
 };
 
-/* ---- type rules
- * ---------------------------------------------------------------------------------------- */
+/* ---- type rules ---- */
 typedef struct {
     bool (*accepts)(tw_elem elem, unsigned op);
     uint16_t code;
@@ -156,9 +155,7 @@ tw_value tw_build_op(tw_builder *b, tw_op op, tw_value x, tw_value y, tw_value z
     return v;
 }
 
-/* ---- casts
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- casts ---- */
 twi_id twi_build_convert(tw_builder *b, tw_elem elem, twi_id x) {
     twi_type t = twi_build_type(b, x);
     if (t.elem == elem)
@@ -197,9 +194,7 @@ tw_value tw_build_cast(tw_builder *b, tw_elem elem, tw_value x) {
     return v;
 }
 
-/* ---- spread
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- spread ---- */
 static tw_value spread(tw_builder *b, tw_value value, const tw_axis *axes, int n) {
     twi_id x = twi_build_use(b, value);
     uint64_t set = 0;
@@ -233,9 +228,7 @@ tw_value tw_build_spread(tw_builder *b, tw_value x, const tw_axis *axes, int n) 
     return v;
 }
 
-/* ---- names
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- names ---- */
 static void name_value(tw_builder *b, tw_value x, const char *name) {
     twi_sym sym = twi_build_sym(b, name, "value");
     bool dry =

@@ -22,8 +22,7 @@ typedef struct {
     twi_poly extent[TWI_MAX_RANK];
 } state;
 
-/* ---- one store's box
- * ----------------------------------------------------------------------------------- */
+/* ---- one store's box ---- */
 static bool take_digit(twi_prover *p, const tw_ir *ir, uint32_t atom, twi_poly *at,
                        twi_poly *length, bool *taken) {
     twi_poly c, rest;
@@ -134,8 +133,7 @@ static void gather(state *s, uint32_t region) {
     }
 }
 
-/* ---- the union
- * -------------------------------------------------------------------------------------------- */
+/* ---- the union ---- */
 static bool covers(state *s, unsigned d, uint64_t set);
 
 /* From `at` on in dim d: the end of the next stretch that some of the stores cover. */

@@ -16,8 +16,7 @@ static bool holds(twi_prover *p, twi_poly a) {
     return proved;
 }
 
-/* ---- polynomials of index expressions
- * -------------------------------------------------------------------- */
+/* ---- polynomials of index expressions ---- */
 twi_poly twi_poly_leaf(twi_prover *p, unsigned op, uint32_t id) {
     return twi_poly_atom(p, twi_poly_intern(p, (twi_atom){.op = (uint8_t)op, .id = id}));
 }
@@ -97,9 +96,7 @@ static twi_poly substitute(twi_prover *p, twi_poly a, uint32_t depth) {
 
 twi_poly twi_poly_substitute(twi_prover *p, twi_poly a) { return substitute(p, a, 0); }
 
-/* ---- setting up
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- setting up ---- */
 /* Solves poly == 0 for a dim that stands alone in it. */
 static bool solve(twi_prover *p, twi_poly zero) {
     for (uint32_t k = zero.n; k-- > 0;) {

@@ -5,8 +5,7 @@
 #include "base/hash.h"
 #include "ir/ir.h"
 
-/* ---- arithmetic without overflow
- * ------------------------------------------------------------------ */
+/* ---- arithmetic without overflow ---- */
 static bool add_fits(int64_t a, int64_t b) {
     return b >= 0 ? a <= INT64_MAX - b : a >= INT64_MIN - b;
 }
@@ -62,8 +61,7 @@ int64_t twi_ix_apply(twi_ix_op op, int64_t a, int64_t b) {
     return a > b ? a : b; /* MAX */
 }
 
-/* ---- nodes
- * ------------------------------------------------------------------------------------------ */
+/* ---- nodes ---- */
 static uint64_t node_hash(const twi_ix_node *n) {
     uint64_t h = twi_hash_mix(n->op, n->a);
     return twi_hash_mix(twi_hash_mix(h, n->b), (uint64_t)n->k);
@@ -192,8 +190,7 @@ int64_t twi_ix_eval(const tw_ir *ir, twi_ix x, int64_t (*leaf)(void *user, const
     return twi_ix_apply((twi_ix_op)n->op, a, b);
 }
 
-/* ---- affine form
- * -------------------------------------------------------------------------------------- */
+/* ---- affine form ---- */
 static void add_term(twi_arena *arena, twi_affine *f, twi_ix atom, int64_t coef) {
     uint32_t k = 0;
     while (k < f->n && f->term[k].atom < atom)
@@ -242,8 +239,7 @@ twi_affine twi_ix_affine(const tw_ir *ir, twi_arena *arena, twi_ix x) {
     return f;
 }
 
-/* ---- intervals
- * ------------------------------------------------------------------------------------------ */
+/* ---- intervals ---- */
 typedef struct {
     int64_t lo, hi;
 } span;

@@ -59,7 +59,7 @@ typedef struct {
     twi_term *term;
 } twi_affine;
 
-/* ---- axes -------------------------------------------------------------------------------- */
+/* ---- axes ---- */
 typedef enum {
     TWI_AXIS_NONE,
     TWI_AXIS_FULL,
@@ -84,8 +84,7 @@ typedef struct {
     uint64_t axes; /* set of axis ids: bit id */
 } twi_type;
 
-/* ---- constants, arrays, scalars, dims
- * ------------------------------------------------------------ */
+/* ---- constants, arrays, scalars, dims ---- */
 /* Untyped constant arithmetic over dims, exact as far as 106 bits go, rounded once when
  * specialised. */
 typedef enum {
@@ -140,8 +139,7 @@ typedef struct {
     twi_loc loc;
 } twi_fact; /* requires */
 
-/* ---- accesses
- * ------------------------------------------------------------------------------------- */
+/* ---- accesses ---- */
 typedef enum {
     TWI_ACCESS_UNKNOWN,
     TWI_ACCESS_PROVED,
@@ -156,8 +154,7 @@ typedef struct {
     bool atomic;
 } twi_access;
 
-/* ---- instructions and regions
- * --------------------------------------------------------------------- */
+/* ---- instructions and regions ---- */
 typedef struct {
     uint16_t op;
     uint8_t order; /* folds: twi_order_kind */
@@ -220,8 +217,7 @@ static inline twi_id twi_arg(const tw_ir *ir, twi_id v, unsigned k) {
     return ir->args.at[ir->ins.at[v].arg + k];
 }
 
-/* ---- index expressions (index.c)
- * ------------------------------------------------------------------- */
+/* ---- index expressions (index.c) ---- */
 twi_ix twi_ix_const(tw_ir *ir, int64_t k);
 twi_ix twi_ix_leaf(tw_ir *ir, twi_ix_op op, uint32_t id); /* DIM AXIS LO HI VALUE */
 twi_ix twi_ix_make(tw_ir *ir, twi_ix_op op, twi_ix a,
@@ -247,8 +243,7 @@ int64_t twi_ix_apply(twi_ix_op op, int64_t a, int64_t b); /* one operation on nu
 bool twi_ix_overflows(twi_ix_op op, int64_t a, int64_t b);
 void twi_ix_text(const tw_ir *ir, twi_sb *out, twi_ix x); /* as in a tile program (print.c) */
 
-/* ---- untyped constants (num.c)
- * ---------------------------------------------------------------------- */
+/* ---- untyped constants (num.c) ---- */
 uint32_t twi_num_int(tw_ir *ir, int64_t k);
 uint32_t twi_num_decimal(tw_ir *ir, const char *text, size_t n);         /* 0: not a number */
 uint32_t twi_num_make(tw_ir *ir, twi_num_op op, uint32_t a, uint32_t b); /* 0: too deep */
@@ -261,8 +256,7 @@ bool twi_narrow_const(const twi_num *num, tw_elem elem, uint64_t *bits);
 /* The value where DIMs are those of `dim` (by id), exact as far as 106 bits go. */
 twi_num twi_num_eval(const tw_ir *ir, uint32_t num, const int64_t *dim);
 
-/* ---- proofs (prove.c)
- * ------------------------------------------------------------------------------- */
+/* ---- proofs (prove.c) ---- */
 /* 0 <= x < extent for every position of the axes in it, for all dims that satisfy the facts? On
  * failure *missing (arena text) is a `requires` that would prove it, or NULL if none is known. */
 bool twi_prove_inside(const tw_ir *ir, twi_arena *arena, twi_ix x, twi_ix extent,
@@ -270,8 +264,7 @@ bool twi_prove_inside(const tw_ir *ir, twi_arena *arena, twi_ix x, twi_ix extent
 bool twi_prove(const tw_ir *ir, twi_arena *arena, twi_op relation, twi_ix a, twi_ix b);
 void twi_prove_accesses(tw_ir *ir); /* fills access.proof; diagnostics for what cannot be proved */
 
-/* ---- whole IRs
- * ---------------------------------------------------------------------------------------- */
+/* ---- whole IRs ---- */
 /* print.c, parse.c: the text form; parse(print(ir)) prints the same bytes. NULL: diagnostics say
  * why. */
 void twi_ir_print(const tw_ir *ir, twi_sb *out);

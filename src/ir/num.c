@@ -10,8 +10,7 @@
 
 #define NUM_DEPTH 400
 
-/* ---- double-double
- * ------------------------------------------------------------------------------- */
+/* ---- double-double ---- */
 typedef struct {
     double hi, lo;
 } dd;
@@ -67,8 +66,7 @@ static dd dd_int(int64_t k) {
     return two_sum(hi, rest);
 }
 
-/* ---- exact reading of decimal numerals
- * -------------------------------------------------------------- */
+/* ---- exact reading of decimal numerals ---- */
 #define WORDS 192u /* 6144 bits: 400 digits times 10^400, or 2^1074 and a mantissa times 10^700 */
 #define DIGITS 400u
 typedef struct {
@@ -213,8 +211,7 @@ static double residual(const decimal *d, double hi) {
     return order < 0 ? -r : r;
 }
 
-/* ---- numbers of an IR
- * ----------------------------------------------------------------------------------- */
+/* ---- numbers of an IR ---- */
 static uint32_t put(tw_ir *ir, twi_num num) {
     if (ir->num.n == 0)
         twi_push(ir->arena, &ir->num, (twi_num){0});
@@ -301,8 +298,7 @@ twi_num twi_num_eval(const tw_ir *ir, uint32_t num, const int64_t *dim) {
     return combine((twi_num_op)n->op, &a, &b);
 }
 
-/* ---- rounding to a type
- * ------------------------------------------------------------------------------------ */
+/* ---- rounding to a type ---- */
 typedef struct {
     int digits, least, bias, bits; /* significant bits, exponent of the least normal, bias, size */
     double most;                   /* largest finite */

@@ -15,8 +15,7 @@ static uint8_t order(twi_scan *s) {
     return 0;
 }
 
-/* ---- head
- * --------------------------------------------------------------------------------------------- */
+/* ---- head ---- */
 static void note(twi_scan *s) {
     twi_sb sb;
     twi_sb_init(&sb, s->arena);
@@ -154,8 +153,7 @@ static void head(twi_scan *s) {
     }
 }
 
-/* ---- instructions
- * ---------------------------------------------------------------------------------------- */
+/* ---- instructions ---- */
 static twi_id put(twi_scan *s, twi_ins *ins, const twi_id *args, uint32_t nargs) {
     tw_ir *ir = s->ir;
     ins->arg = ir->args.n;
@@ -332,8 +330,7 @@ static void define(twi_scan *s) {
     twi_symbols_set(s, &s->values, ins.name, v);
 }
 
-/* ---- regions
- * ---------------------------------------------------------------------------------------------- */
+/* ---- regions ---- */
 static void range(twi_scan *s, twi_axis_kind kind, uint32_t region) {
     tw_ir *ir = s->ir;
     twi_axis a = {.kind = (uint8_t)kind, .region = region, .loc = twi_scan_loc(s)};
@@ -430,9 +427,7 @@ static void body(twi_scan *s) {
     }
 }
 
-/* ---- claims
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- claims ---- */
 static bool claims_hold(tw_ir *ir) {
     uint32_t before = ir->ctx->diags.errors;
     tw_ir *again = twi_ir_clone(ir, ir->arena);

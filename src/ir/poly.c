@@ -167,8 +167,7 @@ uint32_t twi_poly_intern(twi_prover *p, twi_atom atom) {
     return p->atom.n - 1u;
 }
 
-/* ---- text: as a `requires` would say it
- * ----------------------------------------------------------------- */
+/* ---- text: as a `requires` would say it ---- */
 static const char *sym(const twi_prover *p, twi_sym s) { return twi_text(&p->ir->ctx->names, s); }
 
 static void atom_text(const twi_prover *p, uint32_t id, twi_sb *out) {

@@ -41,8 +41,7 @@ typedef struct twi_prover {
     TWI_VEC(twi_poly) divided, divisor; /* of facts A % B == 0 */
 } twi_prover;
 
-/* ---- arithmetic (poly.c)
- * --------------------------------------------------------------------------- */
+/* ---- arithmetic (poly.c) ---- */
 twi_poly twi_poly_const(twi_prover *p, int64_t k);
 twi_poly twi_poly_atom(twi_prover *p, uint32_t atom);
 twi_poly twi_poly_add(twi_prover *p, twi_poly a, twi_poly b, int64_t times); /* a + times * b */
@@ -57,8 +56,7 @@ void twi_poly_divide(twi_prover *p, twi_poly a, twi_poly b, twi_poly *quotient, 
 uint32_t twi_poly_intern(twi_prover *p, twi_atom atom);
 void twi_poly_text(const twi_prover *p, twi_poly a, twi_sb *out);
 
-/* ---- what facts say (facts.c) and the search (prove.c)
- * -------------------------------------------------------------------------------- */
+/* ---- what facts say (facts.c) and the search (prove.c) ---- */
 /* live: axes that have at least one position where the question is asked. */
 void twi_prover_init(twi_prover *p, const tw_ir *ir, twi_arena *arena, uint64_t live);
 void twi_prover_assume(twi_prover *p, twi_poly a); /* a >= 0 from here on */

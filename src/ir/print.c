@@ -35,8 +35,7 @@ static void value(printer *p, twi_id v) { name(p, "v", v, p->ir->ins.at[v].name)
 
 static void axis(printer *p, uint32_t a) { name(p, "x", a, p->ir->axis.at[a].name); }
 
-/* ---- index expressions
- * ------------------------------------------------------------------------------- */
+/* ---- index expressions ---- */
 enum { SUM = 1, PRODUCT = 2, ATOM = 3 };
 typedef struct {
     const char *text;
@@ -95,8 +94,7 @@ void twi_ix_text(const tw_ir *ir, twi_sb *out, twi_ix x) {
     ix(&p, x);
 }
 
-/* ---- numbers
- * --------------------------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 /* A pattern as the type shows it: floats shortest, NaNs that are not the plain quiet one by their
  * bits. */
 static void bits(printer *p, tw_elem elem, uint64_t v) {
@@ -150,9 +148,7 @@ static void num(printer *p, uint32_t id) {
     }
 }
 
-/* ---- head
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- head ---- */
 static void array(printer *p, uint32_t id) {
     const twi_array *a = &p->ir->array.at[id];
     twi_sb_str(p->out, "array ");
@@ -225,8 +221,7 @@ static void head(printer *p) {
         fact(p, &ir->fact.at[k]);
 }
 
-/* ---- instructions
- * --------------------------------------------------------------------------------------------- */
+/* ---- instructions ---- */
 static void access(printer *p, uint32_t id) {
     static const char *const proofs[] = {"", "", " guarded", " checked"};
     const twi_access *a = &p->ir->access.at[id];

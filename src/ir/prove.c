@@ -19,8 +19,7 @@ static bool branch(twi_prover *p, twi_poly a) {
     return proved;
 }
 
-/* ---- what holds without elimination
- * ------------------------------------------------------------------------- */
+/* ---- what holds without elimination ---- */
 /* Atoms that are never negative by what they are. */
 bool twi_atom_natural(const twi_prover *p, uint32_t id) {
     unsigned op = p->atom.at[id].op;
@@ -50,9 +49,7 @@ bool twi_poly_plainly(twi_prover *p, twi_poly a) {
     return !p->lost;
 }
 
-/* ---- elimination
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- elimination ---- */
 /* The polynomial with the atom replaced by a bound on the side that its cofactor asks for. */
 static twi_poly with(twi_prover *p, twi_poly cofactor, twi_poly rest, twi_poly bound) {
     return twi_poly_add(p, twi_poly_mul(p, cofactor, bound), rest, 1);
@@ -183,9 +180,7 @@ static uint32_t next_atom(const twi_prover *p, twi_poly a, uint64_t below) {
     return best;
 }
 
-/* ---- facts
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- facts ---- */
 /* a - f * m, where f's term cancels a's, for a product m of atoms that are not negative. */
 static bool by_fact(twi_prover *p, twi_poly a, const twi_mono *term, twi_poly f) {
     for (uint32_t k = 0; k < f.n; k++) {
@@ -275,9 +270,7 @@ bool twi_prove_step(twi_prover *p, twi_poly a) {
     return proved;
 }
 
-/* ---- questions
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- questions ---- */
 bool twi_prove_ge(twi_prover *p, twi_poly a, int64_t k) {
     p->steps = TWI_PROVE_STEPS;
     bool proved = !p->lost && at_least(p, a, k) && !p->lost;
@@ -311,7 +304,7 @@ bool twi_poly_extreme(twi_prover *p, twi_poly a, bool greatest, twi_poly *out) {
     uint64_t below = UINT64_MAX;
     p->steps = TWI_PROVE_STEPS;
     for (int k = 0; k < TWI_PROVE_DEPTH; k++) {
-        twi_poly c, r, bound;
+        twi_poly c, r, bound = {0};
         uint32_t id = next_atom(p, a, below);
         *out = a;
         if (id == 0)

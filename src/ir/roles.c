@@ -129,8 +129,7 @@ void twi_check_roles(tw_ir *ir) {
     }
 }
 
-/* ---- instances keep to their own elements
- * ----------------------------------------------------------------- */
+/* ---- instances keep to their own elements ---- */
 /* Is the position on axis p the only thing that changes in x from instance to instance, one to one?
  */
 static bool tells_apart(const tw_ir *ir, twi_ix x, uint32_t p, uint64_t par) {

@@ -20,8 +20,7 @@ void twi_scan_fail(twi_scan *s, uint16_t code, const char *format, ...) {
     twi_error(&s->ir->ctx->diags, code, twi_scan_loc(s), NULL, "%s", twi_sb_text(&text));
 }
 
-/* ---- characters and words
- * ----------------------------------------------------------------------------- */
+/* ---- characters and words ---- */
 static char peek(const twi_scan *s, size_t ahead) {
     return s->at + ahead < s->n ? s->text[s->at + ahead] : '\0';
 }
@@ -118,8 +117,7 @@ twi_sym twi_scan_sym(twi_scan *s) {
     return s->failed ? 0 : twi_intern(&s->ir->ctx->names, w.at, w.n);
 }
 
-/* ---- symbols
- * -------------------------------------------------------------------------------------------- */
+/* ---- symbols ---- */
 uint32_t twi_symbols_get(const twi_symbols *t, twi_sym sym) {
     return sym < t->cap ? t->id[sym] : 0;
 }
@@ -186,8 +184,7 @@ uint64_t twi_scan_axes(twi_scan *s) {
     return set;
 }
 
-/* ---- index expressions
- * ------------------------------------------------------------------------------------ */
+/* ---- index expressions ---- */
 static bool deeper(twi_scan *s) {
     if (s->depth < NESTING)
         s->depth++;
@@ -287,9 +284,7 @@ twi_ix twi_scan_ix(twi_scan *s) {
     return x;
 }
 
-/* ---- numbers
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- numbers ---- */
 tw_elem twi_scan_elem(twi_scan *s) {
     twi_word w = twi_scan_name(s);
     for (unsigned e = 1; !s->failed && e < TW_ELEMS; e++)

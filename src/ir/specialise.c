@@ -149,8 +149,7 @@ tw_ir *twi_ir_specialise(const tw_ir *ir, twi_arena *arena, const int64_t *dims)
     return ir->ctx->diags.errors == before ? to : NULL;
 }
 
-/* ---- dims from shapes
- * ---------------------------------------------------------------------------------- */
+/* ---- dims from shapes ---- */
 typedef struct {
     const tw_ir *ir;
     const int64_t *const *shape;

@@ -61,8 +61,7 @@ static twi_type arg_type(const state *s, twi_id v, unsigned k) {
     return s->ir->ins.at[twi_arg(s->ir, v, k)].type;
 }
 
-/* ---- rules by kind
- * ---------------------------------------------------------------------------------------- */
+/* ---- rules by kind ---- */
 static void check_elementwise(state *s, twi_id v) {
     const twi_ins *ins = &s->ir->ins.at[v];
     const twi_op_info *row = twi_op_row(ins->op);
@@ -244,9 +243,7 @@ static void check_ins(state *s, twi_id v, uint32_t region) {
     s->home[v] = region + 1u;
 }
 
-/* ---- regions
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- regions ---- */
 static void check_region(state *s, uint32_t id);
 
 static void check_loop(state *s, uint32_t id) {

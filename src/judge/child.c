@@ -11,8 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void become(int fd) {
-    (void)setpgid(0, 0);
+static void become(int fd, bool group) {
+    if (group)
+        (void)setpgid(0, 0);
     (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     static const int defaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGCHLD};
     for (size_t k = 0; k < sizeof defaults / sizeof defaults[0]; k++)
@@ -21,16 +22,16 @@ static void become(int fd) {
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-bool twi_child_start(twi_child *c, void (*fn)(void *user, int fd), void *user) {
+bool twi_child_start(twi_child *c, bool group, void (*fn)(void *user, int fd), void *user) {
     int ends[2];
-    *c = (twi_child){-1, -1};
+    *c = (twi_child){-1, -1, group};
     if (pipe(ends) != 0)
         return false;
     (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
     c->pid = fork();
     if (c->pid == 0) {
         (void)close(ends[0]);
-        become(ends[1]);
+        become(ends[1], group);
         fn(user, ends[1]);
         _exit(0);
     }
@@ -39,14 +40,16 @@ bool twi_child_start(twi_child *c, void (*fn)(void *user, int fd), void *user) {
         (void)close(ends[0]);
         return false;
     }
-    (void)setpgid(c->pid, c->pid); /* whichever of the two comes first */
+    if (group)
+        (void)setpgid(c->pid, c->pid); /* whichever of the two comes first */
     c->fd = ends[0];
     return true;
 }
 
 void twi_child_kill(const twi_child *c) {
     if (c->pid > 0) {
-        (void)kill(-c->pid, SIGKILL);
+        if (c->group)
+            (void)kill(-c->pid, SIGKILL);
         (void)kill(c->pid, SIGKILL);
     }
 }
@@ -84,7 +87,8 @@ const char *twi_signal_word(int status, char text[64]) {
     } words[] = {{SIGSEGV, "an address outside"}, {SIGBUS, "a bad address"}, {SIGFPE, "arithmetic"},
                  {SIGILL, "an instruction"},      {SIGABRT, "abort"},        {SIGKILL, "kill"}};
     if (status < 0 || !WIFSIGNALED(status)) {
-        (void)snprintf(text, 64, "ended early, exit status %d", status < 0 ? -1 : WEXITSTATUS(status));
+        (void)snprintf(text, 64, "ended early, exit status %d",
+                       status < 0 ? -1 : WEXITSTATUS(status));
         return text;
     }
     const char *word = "";

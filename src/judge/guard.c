@@ -24,9 +24,11 @@ static size_t lay_out(twi_guarded *g, bool strided) {
     return g->n ? (size_t)(last + 1) * g->size : 0;
 }
 
-bool twi_guard_make(twi_guarded *g, const tw_ir *ir, uint32_t array, twi_placing placing, bool strided) {
+bool twi_guard_make(twi_guarded *g, const tw_ir *ir, uint32_t array, twi_placing placing,
+                    bool strided) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    *g = (twi_guarded){.size = tw_elem_size((tw_elem)ir->array.at[array].elem), .rank = ir->array.at[array].rank};
+    *g = (twi_guarded){.size = tw_elem_size((tw_elem)ir->array.at[array].elem),
+                       .rank = ir->array.at[array].rank};
     (void)twi_array_extents(ir, array, g->extent);
     const size_t span = lay_out(g, strided);
     g->zone = (span + page - 1) / page * page + page; /* never without a zone */
@@ -37,7 +39,8 @@ bool twi_guard_make(twi_guarded *g, const tw_ir *ir, uint32_t array, twi_placing
     g->map = map;
     memset(g->map + page, PATTERN, g->zone);
     g->data = placing == TWI_AT_START ? g->map + page : g->map + page + g->zone - span;
-    return mprotect(g->map, page, PROT_NONE) == 0 && mprotect(g->map + page + g->zone, page, PROT_NONE) == 0;
+    return mprotect(g->map, page, PROT_NONE) == 0 &&
+           mprotect(g->map + page + g->zone, page, PROT_NONE) == 0;
 }
 
 void twi_guard_free(twi_guarded *g) {
@@ -62,8 +65,12 @@ static void each(const twi_guarded *g, char *base, element_fn fn, void *user) {
     }
 }
 
-static void put(void *user, char *at, size_t k, size_t size) { memcpy(at, (const char *)user + k * size, size); }
-static void get(void *user, char *at, size_t k, size_t size) { memcpy((char *)user + k * size, at, size); }
+static void put(void *user, char *at, size_t k, size_t size) {
+    memcpy(at, (const char *)user + k * size, size);
+}
+static void get(void *user, char *at, size_t k, size_t size) {
+    memcpy((char *)user + k * size, at, size);
+}
 static void fill(void *user, char *at, size_t k, size_t size) {
     (void)k;
     memset(at, *(const int *)user, size);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The trials of a case: its plans, lowered, and built by one call of the compiler. Equal plans are tried once.
+ * The trials of a case: its plans, lowered, and built by one call of the compiler. Equal plans are
+ * tried once.
  */
 #include "base/hash.h"
 #include "judge/unit.h"
 #include "run/kernel.h"
 
-static const char *hex(twi_arena *a, uint64_t v) { return twi_format(a, "%016llx", (unsigned long long)v); }
+static const char *hex(twi_arena *a, uint64_t v) {
+    return twi_format(a, "%016llx", (unsigned long long)v);
+}
 
 static uint32_t depth_of(const twi_loop *loop) {
     uint32_t depth = 0;
@@ -18,7 +21,8 @@ static bool is_ref(const twi_unit *u) { return u->o->target && strcmp(u->o->targ
 
 /* The path of one trial; what fails is the trial's refusal. */
 static void prepare(twi_unit *u, twi_trial *t, const tw_compile_options *o) {
-    twi_path p = {.ctx = u->ctx, .arena = u->arena, .where = u->where, .spec = twi_ir_clone(u->ir, u->arena)};
+    twi_path p = {
+        .ctx = u->ctx, .arena = u->arena, .where = u->where, .spec = twi_ir_clone(u->ir, u->arena)};
     tw_diag_clear(u->ctx);
     t->plan = "-";
     t->source = "";
@@ -34,7 +38,9 @@ static void prepare(twi_unit *u, twi_trial *t, const tw_compile_options *o) {
     const char *source = ok && u->where.kind == TWI_WHERE_CPU ? twi_path_source(&p) : "";
     if (source && *source)
         t->source = hex(u->arena, twi_hash(source, strlen(source), 0));
-    t->refused = ok && source ? NULL : twi_strdup(u->arena, twi_first_error(u->ctx, "refused without a reason"));
+    t->refused = ok && source
+                     ? NULL
+                     : twi_strdup(u->arena, twi_first_error(u->ctx, "refused without a reason"));
     t->depth = t->loop ? depth_of(t->loop) : 0;
 }
 
@@ -50,14 +56,17 @@ static void add(twi_unit *u, const char *how, const tw_compile_options *o) {
 
 static void add_all(twi_unit *u) {
     const tw_verify_case *c = u->c;
-    const tw_compile_options base = {.plan = "default", .pins = u->o->pins, .n_pins = u->o->n_pins,
-                                     .canonical = u->o->canonical, .strided = c->strided};
+    const tw_compile_options base = {.plan = "default",
+                                     .pins = u->o->pins,
+                                     .n_pins = u->o->n_pins,
+                                     .canonical = u->o->canonical,
+                                     .strided = c->strided};
     u->trial = TWI_NEW_N(u->arena, twi_trial, 1 + c->random_plans + c->n_plans + c->n_loops);
     if (c->default_plan)
         add(u, "default", &base);
     for (size_t k = 0; k < c->random_plans; k++) {
         tw_compile_options o = base;
-        o.plan = twi_format(u->arena, "random:%llu", (unsigned long long)(c->seed + k));
+        o.plan = twi_format(u->arena, "random:%llu", (unsigned long long)c->seed + k);
         add(u, o.plan, &o);
     }
     for (size_t k = 0; k < c->n_plans; k++) {
@@ -83,7 +92,8 @@ static void build_some(twi_unit *u, const uint32_t *which, uint32_t n) {
         if (module[k])
             u->trial[which[k]].kernel = twi_kernel_new(u->target, module[k], NULL);
     if (status != TW_OK && n == 1)
-        u->trial[which[0]].refused = twi_strdup(u->arena, twi_first_error(u->ctx, "the build failed without a reason"));
+        u->trial[which[0]].refused =
+            twi_strdup(u->arena, twi_first_error(u->ctx, "the build failed without a reason"));
     for (uint32_t k = 0; status != TW_OK && n > 1 && k < n; k++)
         if (!u->trial[which[k]].kernel)
             build_some(u, &which[k], 1); /* one by one, to name the plan */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rows as records: fields end with unit separators, records with record separators. Other control bytes, which no
- * field should hold, become spaces.
+ * Rows as records: fields end with unit separators, records with record separators. Other control
+ * bytes, which no field should hold, become spaces.
  */
 #include "judge/row.h"
 
@@ -9,12 +9,13 @@
 
 enum { UNIT = 0x1f, RECORD = 0x1e };
 
-static const size_t texts[] = {
-    offsetof(tw_verify_row, kernel), offsetof(tw_verify_row, types),   offsetof(tw_verify_row, text),
-    offsetof(tw_verify_row, target), offsetof(tw_verify_row, plan),    offsetof(tw_verify_row, how),
-    offsetof(tw_verify_row, fixture), offsetof(tw_verify_row, source), offsetof(tw_verify_row, element),
-    offsetof(tw_verify_row, got),    offsetof(tw_verify_row, want),    offsetof(tw_verify_row, bound),
-    offsetof(tw_verify_row, verdict), offsetof(tw_verify_row, note)};
+static const size_t texts[] = {offsetof(tw_verify_row, kernel),  offsetof(tw_verify_row, types),
+                               offsetof(tw_verify_row, text),    offsetof(tw_verify_row, target),
+                               offsetof(tw_verify_row, plan),    offsetof(tw_verify_row, how),
+                               offsetof(tw_verify_row, fixture), offsetof(tw_verify_row, source),
+                               offsetof(tw_verify_row, element), offsetof(tw_verify_row, got),
+                               offsetof(tw_verify_row, want),    offsetof(tw_verify_row, bound),
+                               offsetof(tw_verify_row, verdict), offsetof(tw_verify_row, note)};
 enum { TEXTS = sizeof texts / sizeof texts[0], NUMBERS = 6 };
 
 void twi_row_print(const tw_verify_row *row, twi_sb *out) {
@@ -26,8 +27,12 @@ void twi_row_print(const tw_verify_row *row, twi_sb *out) {
             twi_sb_char(out, (unsigned char)*c < 0x20 ? ' ' : *c);
         twi_sb_char(out, UNIT);
     }
-    const uint64_t numbers[NUMBERS] = {row->depth, worst, (uint64_t)row->undecided, (uint64_t)row->elements,
-                                       (uint64_t)row->covered, row->failed};
+    const uint64_t numbers[NUMBERS] = {row->depth,
+                                       worst,
+                                       (uint64_t)row->undecided,
+                                       (uint64_t)row->elements,
+                                       (uint64_t)row->covered,
+                                       row->failed};
     for (size_t k = 0; k < NUMBERS; k++)
         twi_sb_printf(out, "%llx%c", (unsigned long long)numbers[k], UNIT);
     twi_sb_char(out, RECORD);

@@ -11,12 +11,14 @@ const char *tw_fixture_name(size_t k) {
     return k + 1 < TWI_FIXTURES ? twi_fixture_name((twi_fixture)(k + 1)) : NULL;
 }
 
-bool tw_fixture_fill(const tw_compiled *c, size_t k, const char *fixture, uint64_t seed, void *data) {
+bool tw_fixture_fill(const tw_compiled *c, size_t k, const char *fixture, uint64_t seed,
+                     void *data) {
     const twi_fixture which = twi_fixture_named(fixture);
     tw_arg arg;
     uint32_t id;
     jmp_buf spot, *saved;
-    if (which == TWI_FIX_NONE || !c->path.spec || !twi_arg_of(c->path.spec, k, &arg, &id) || arg.scalar)
+    if (which == TWI_FIX_NONE || !c->path.spec || !twi_arg_of(c->path.spec, k, &arg, &id) ||
+        arg.scalar)
         return false;
     if (TWI_GUARD(&c->ctx->mem, spot, saved)) {
         TWI_UNGUARD(&c->ctx->mem, saved);
@@ -31,7 +33,8 @@ bool tw_fixture_scalar(const tw_compiled *c, size_t k, const char *fixture, uint
     const twi_fixture which = twi_fixture_named(fixture);
     tw_arg arg;
     uint32_t id;
-    if (which == TWI_FIX_NONE || !c->path.spec || !twi_arg_of(c->path.spec, k, &arg, &id) || !arg.scalar)
+    if (which == TWI_FIX_NONE || !c->path.spec || !twi_arg_of(c->path.spec, k, &arg, &id) ||
+        !arg.scalar)
         return false;
     *bits = twi_fixture_scalar(c->path.spec, id, which);
     return true;
@@ -61,11 +64,14 @@ static twi_oracle *ask(const tw_compiled *c, const tw_judge_run *run, twi_arena 
     const tw_ir *ir = c->path.spec;
     const twi_oracle_in in = {by_id(a, ir, run->before), scalar_bits(a, ir, run)};
     const twi_loop *loop = c->path.loop;
-    const twi_oracle_options options = {.canonical = c->path.ir && twi_ir_class(c->path.ir) == TWI_ORDER_CANONICAL};
-    twi_oracle *o = twi_oracle_run(a, ir, &in, loop ? loop->order.at : NULL, loop ? loop->order.n : 0, &options);
+    const twi_oracle_options options = {.canonical = c->path.ir && twi_ir_class(c->path.ir) ==
+                                                                       TWI_ORDER_CANONICAL};
+    twi_oracle *o = twi_oracle_run(a, ir, &in, loop ? loop->order.at : NULL,
+                                   loop ? loop->order.n : 0, &options);
     const char *trouble = twi_oracle_error(o);
     if (trouble)
-        twi_error(&c->ctx->diags, TWI_E_PATH_ORACLE, (twi_loc){0, 0}, NULL, "the oracle cannot judge this: %s", trouble);
+        twi_error(&c->ctx->diags, TWI_E_PATH_ORACLE, (twi_loc){0, 0}, NULL,
+                  "the oracle cannot judge this: %s", trouble);
     return trouble ? NULL : o;
 }
 
@@ -79,7 +85,8 @@ static const char *element_text(const tw_ir *ir, uint32_t array, const twi_verdi
     return twi_sb_text(&sb);
 }
 
-static tw_status judge(const tw_compiled *c, const tw_judge_run *run, tw_verdict_fn fn, void *user) {
+static tw_status judge(const tw_compiled *c, const tw_judge_run *run, tw_verdict_fn fn,
+                       void *user) {
     const tw_ir *ir = c->path.spec;
     twi_arena *a = &c->ctx->arena;
     twi_oracle *o = ask(c, run, a);
@@ -94,16 +101,26 @@ static tw_status judge(const tw_compiled *c, const tw_judge_run *run, tw_verdict
         twi_oracle_judge(o, k, after[k], &v);
         right = right && v.ok;
         const tw_verdict told = {.array = twi_text(&ir->ctx->names, ir->array.at[k].name),
-                                 .right = v.ok, .determined = v.determined, .probative = twi_verdict_probative(&v),
-                                 .elements = v.elements, .covered = v.covered, .wrong = v.wrong,
-                                 .undecided = v.undecided, .unbounded = v.unbounded, .worst_over_bound = v.worst,
-                                 .element = element_text(ir, k, &v), .got = v.got, .want = v.want, .bound = v.bound};
+                                 .right = v.ok,
+                                 .determined = v.determined,
+                                 .probative = twi_verdict_probative(&v),
+                                 .elements = v.elements,
+                                 .covered = v.covered,
+                                 .wrong = v.wrong,
+                                 .undecided = v.undecided,
+                                 .unbounded = v.unbounded,
+                                 .worst_over_bound = v.worst,
+                                 .element = element_text(ir, k, &v),
+                                 .got = v.got,
+                                 .want = v.want,
+                                 .bound = v.bound};
         fn(user, &told);
     }
     return right ? TW_OK : TW_ERR_WRONG;
 }
 
-tw_status tw_judge(tw_context *ctx, const tw_compiled *c, const tw_judge_run *run, tw_verdict_fn fn, void *user) {
+tw_status tw_judge(tw_context *ctx, const tw_compiled *c, const tw_judge_run *run, tw_verdict_fn fn,
+                   void *user) {
     jmp_buf spot, *saved;
     if (!c || !c->path.spec)
         return TW_ERR_INPUT;
@@ -129,7 +146,8 @@ static tw_status reference(const tw_compiled *c, const tw_judge_run *run, void *
     return o ? TW_OK : TW_ERR_INPUT;
 }
 
-tw_status tw_judge_reference(tw_context *ctx, const tw_compiled *c, const tw_judge_run *run, void *const *after) {
+tw_status tw_judge_reference(tw_context *ctx, const tw_compiled *c, const tw_judge_run *run,
+                             void *const *after) {
     jmp_buf spot, *saved;
     if (!c || !c->path.spec)
         return TW_ERR_INPUT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Trials on one fixture. One child runs them one after the other and says in shared memory which is at hand; where it
- * dies or hangs, that trial is marked and a new child goes on behind it.
+ * Trials on one fixture. One child runs them one after the other and says in shared memory which is
+ * at hand; where it dies or hangs, that trial is marked and a new child goes on behind it.
  */
 #include "judge/child.h"
 #include "judge/guard.h"
@@ -27,7 +27,8 @@ static arrays make_arrays(twi_unit *u, unsigned pass) {
     const tw_ir *ir = u->ir;
     arrays a = {TWI_NEW_N(u->arena, twi_guarded, ir->array.n + 1), true};
     for (uint32_t k = 1; k < ir->array.n && a.ok; k++) {
-        a.ok = twi_guard_make(&a.g[k], ir, k, pass ? TWI_AT_END : TWI_AT_START, u->c->strided && ir->array.at[k].role != TWI_TEMP);
+        a.ok = twi_guard_make(&a.g[k], ir, k, pass ? TWI_AT_END : TWI_AT_START,
+                              u->c->strided && ir->array.at[k].role != TWI_TEMP);
         if (a.ok)
             twi_guard_put(&a.g[k], u->input[k]);
     }
@@ -51,7 +52,8 @@ static twi_ran inspect(twi_unit *u, const arrays *a, twi_outcome *out) {
         const char *name = twi_text(&u->ctx->names, u->ir->array.at[k].name);
         int64_t at;
         if (!twi_guard_intact(&a->g[k], &at)) {
-            (void)snprintf(text, sizeof text, "wrote beside %.100s, at element %lld from its first", name, (long long)at);
+            (void)snprintf(text, sizeof text, "wrote beside %.100s, at element %lld from its first",
+                           name, (long long)at);
             return note(out, TWI_RAN_STRAY, text);
         }
         if (u->ir->array.at[k].role != TWI_IN || !a->g[k].n)
@@ -75,18 +77,23 @@ static twi_ran run_compiled(twi_unit *u, const twi_trial *t, arrays *a, twi_outc
     for (uint32_t k = 1; k < n; k++) {
         if (u->ir->array.at[k].role == TWI_TEMP)
             continue;
-        tensor[k] = (tw_tensor){.data = a->g[k].data, .device = {1, 0}, .rank = (int32_t)a->g[k].rank,
+        tensor[k] = (tw_tensor){.data = a->g[k].data,
+                                .device = {1, 0},
+                                .rank = (int32_t)a->g[k].rank,
                                 .dtype = tw_elem_dtype((tw_elem)u->ir->array.at[k].elem),
-                                .shape = a->g[k].extent, .strides = a->g[k].stride};
+                                .shape = a->g[k].extent,
+                                .strides = a->g[k].stride};
         pointer[call.tensors++] = &tensor[k];
     }
     for (uint32_t s = 1; s < u->ir->scalar.n; s++)
-        scalar[call.scalars++] = tw_scalar_from_bits((tw_elem)u->ir->scalar.at[s].elem, u->scalar[s]);
-    return tw_kernel_run(t->kernel, &call) == TW_OK ? TWI_RAN : note(out, TWI_RAN_REFUSED, call.error);
+        scalar[call.scalars++] =
+            tw_scalar_from_bits((tw_elem)u->ir->scalar.at[s].elem, u->scalar[s]);
+    return tw_kernel_run(t->kernel, &call) == TW_OK ? TWI_RAN
+                                                    : note(out, TWI_RAN_REFUSED, call.error);
 }
 
-/* Does every position of the digits exist? Then the deepest chain is exactly the stated one; at an edge, positions that
- * do not exist may shorten it. */
+/* Does every position of the digits exist? Then the deepest chain is exactly the stated one; at an
+ * edge, positions that do not exist may shorten it. */
 static bool fills(const tw_ir *ir, const twi_order *o) {
     uint64_t seen = 0;
     for (unsigned k = 0; k < o->n; k++) {
@@ -97,37 +104,54 @@ static bool fills(const tw_ir *ir, const twi_order *o) {
         seen |= UINT64_C(1) << axis;
         for (unsigned j = 0; j < o->n; j++)
             product *= o->digit[j].axis == axis ? o->digit[j].extent : 1;
-        if (!twi_ix_is_const(ir, ir->axis.at[axis].lo, &lo) || !twi_ix_is_const(ir, ir->axis.at[axis].hi, &hi) ||
-            hi - lo != product)
+        if (!twi_ix_is_const(ir, ir->axis.at[axis].lo, &lo) ||
+            !twi_ix_is_const(ir, ir->axis.at[axis].hi, &hi) || hi - lo != product)
             return false;
     }
     return true;
 }
 
 /* Depths counted while running against those that the plan states. */
-static twi_ran check_depth(twi_unit *u, const twi_loop *loop, const twi_interp_result *r, twi_outcome *out) {
+static twi_ran check_depth(twi_unit *u, const twi_loop *loop, const twi_interp_result *r,
+                           twi_outcome *out) {
     char text[200];
     for (uint32_t k = 0; k < loop->order.n; k++) {
         const twi_order *o = &loop->order.at[k];
-        if (!r->depth || r->depth[o->fold] == o->depth || (r->depth[o->fold] < o->depth && !fills(u->ir, o)))
+        if (!r->depth || r->depth[o->fold] == o->depth ||
+            (r->depth[o->fold] < o->depth && !fills(u->ir, o)))
             continue;
-        (void)snprintf(text, sizeof text, "depth of %.80s: %u counted, %u stated", twi_value_name(u->ir, o->fold),
-                       r->depth[o->fold], o->depth);
+        (void)snprintf(text, sizeof text, "depth of %.80s: %u counted, %u stated",
+                       twi_value_name(u->ir, o->fold), r->depth[o->fold], o->depth);
         return note(out, TWI_RAN_FAULT, text);
     }
     return TWI_RAN;
 }
 
-static twi_ran run_interpreted(twi_unit *u, const twi_trial *t, arrays *a, unsigned pass, twi_outcome *out) {
+static twi_ran fault(twi_outcome *out, const twi_fault *f) {
+    static const char *const words[] = {[TWI_FAULT_NONE] = "",
+                                        [TWI_FAULT_OUTSIDE] = "outside an array",
+                                        [TWI_FAULT_UNWRITTEN] = "read unwritten",
+                                        [TWI_FAULT_RACE] = "race",
+                                        [TWI_FAULT_TWICE] = "written twice",
+                                        [TWI_FAULT_MISSING] = "not written",
+                                        [TWI_FAULT_DIVERGED] = "diverged"};
+    (void)snprintf(out->note, sizeof out->note, "%s: %.200s", words[f->kind], f->text);
+    return TWI_RAN_FAULT;
+}
+
+static twi_ran run_interpreted(twi_unit *u, const twi_trial *t, arrays *a, unsigned pass,
+                               twi_outcome *out) {
     const uint32_t n = u->ir->array.n;
     twi_interp_array *array = TWI_NEW_N(u->arena, twi_interp_array, n + 1);
     for (uint32_t k = 1; k < n; k++)
-        array[k] = (twi_interp_array){.data = a->g[k].data, .shape = a->g[k].extent, .stride = a->g[k].stride};
+        array[k] = (twi_interp_array){
+            .data = a->g[k].data, .shape = a->g[k].extent, .stride = a->g[k].stride};
     twi_interp_result result = {0};
-    const uint32_t entry = pass == 0 ? t->loop->entry.n - 1 : 0; /* pages are aligned: all facts hold */
+    const uint32_t entry =
+        pass == 0 ? t->loop->entry.n - 1 : 0; /* pages are aligned: all facts hold */
     twi_interp_run(t->loop, entry, array, u->scalar, u->arena, &result);
     if (result.fault.kind != TWI_FAULT_NONE)
-        return note(out, TWI_RAN_FAULT, result.fault.text);
+        return fault(out, &result.fault);
     return check_depth(u, t->loop, &result, out);
 }
 
@@ -159,7 +183,8 @@ static void run_series(void *user, int fd) {
             continue;
         const char sign = 1;
         (void)twi_child_write(fd, &sign, 1); /* a sign of life: the time limit starts anew */
-        for (unsigned pass = 0; pass < TWI_PASSES && twi_outcome_of(u, k)->how == TWI_RAN_NOT; pass++)
+        for (unsigned pass = 0; pass < TWI_PASSES && twi_outcome_of(u, k)->how == TWI_RAN_NOT;
+             pass++)
             one_pass(u, k, pass);
     }
 }
@@ -199,7 +224,7 @@ bool twi_trials_run(twi_unit *u) {
         return true; /* target ref */
     while ((s.first = unfinished(u)) < u->trials) {
         twi_child child;
-        if (!twi_child_start(&child, run_series, &s))
+        if (!twi_child_start(&child, false, run_series, &s))
             return false;
         const bool by_itself = watch(&child, u->o->run_limit_ms);
         if (!by_itself)
@@ -212,7 +237,8 @@ bool twi_trials_run(twi_unit *u) {
         if (by_itself)
             out->how = note(out, TWI_RAN_CRASHED, twi_signal_word(status, text));
         else
-            out->how = note(out, TWI_RAN_TIMEOUT, twi_format(u->arena, "not done within %d ms", u->o->run_limit_ms));
+            out->how = note(out, TWI_RAN_TIMEOUT,
+                            twi_format(u->arena, "not done within %d ms", u->o->run_limit_ms));
     }
     return true;
 }

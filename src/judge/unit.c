@@ -17,7 +17,8 @@ static size_t bytes_of(const tw_ir *ir, uint32_t array) {
 static size_t aligned(size_t n) { return (n + 63) & ~(size_t)63; }
 
 char *twi_result_of(const twi_unit *u, uint32_t trial, unsigned pass, uint32_t array) {
-    return u->shared + aligned(u->trials * sizeof(twi_outcome)) + (trial * TWI_PASSES + pass) * u->results + u->offset[array];
+    return u->shared + aligned(u->trials * sizeof(twi_outcome)) +
+           (trial * TWI_PASSES + pass) * u->results + u->offset[array];
 }
 
 const char *twi_first_error(tw_context *ctx, const char *otherwise) {
@@ -39,7 +40,8 @@ void twi_unit_row(twi_unit *u, tw_verify_row *row) {
 }
 
 static void refused(twi_unit *u, const char *how, const char *why) {
-    tw_verify_row row = {.plan = "-", .how = how, .fixture = "-", .verdict = "refused", .note = why, .failed = true};
+    tw_verify_row row = {
+        .plan = "-", .how = how, .fixture = "-", .verdict = "refused", .note = why, .failed = true};
     twi_unit_row(u, &row);
 }
 
@@ -55,7 +57,8 @@ static bool make_shared(twi_unit *u) {
         if (u->ir->array.at[a].role == TWI_IN || u->ir->array.at[a].role == TWI_INOUT)
             u->input[a] = twi_alloc(u->arena, bytes_of(u->ir, a) + 1);
     }
-    const size_t n = aligned(u->trials * sizeof(twi_outcome)) + u->trials * TWI_PASSES * u->results + 1;
+    const size_t n =
+        aligned(u->trials * sizeof(twi_outcome)) + u->trials * TWI_PASSES * u->results + 1;
     void *map = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     u->shared = map == MAP_FAILED ? NULL : map;
     return u->shared != NULL;
@@ -68,7 +71,8 @@ static void fill_inputs(twi_unit *u) {
     for (uint32_t s = 1; s < u->ir->scalar.n; s++) {
         u->scalar[s] = twi_fixture_scalar(u->ir, s, u->fixture);
         for (size_t k = 0; k < u->c->n_scalars; k++)
-            if (strcmp(u->c->scalars[k].name, twi_text(&u->ctx->names, u->ir->scalar.at[s].name)) == 0)
+            if (strcmp(u->c->scalars[k].name, twi_text(&u->ctx->names, u->ir->scalar.at[s].name)) ==
+                0)
                 u->scalar[s] = u->c->scalars[k].bits;
     }
 }

@@ -16,17 +16,25 @@ typedef struct {
     const char *source;  /* hash; "": none */
     const char *refused; /* NULL: it can be run */
     twi_loop *loop;
-    tw_kernel *kernel;   /* compiled targets */
+    tw_kernel *kernel; /* compiled targets */
     uint32_t depth;
 } twi_trial;
 
-typedef enum { TWI_RAN_NOT, TWI_RAN, TWI_RAN_REFUSED, TWI_RAN_STRAY, TWI_RAN_INPUT, TWI_RAN_FAULT, TWI_RAN_CRASHED,
-               TWI_RAN_TIMEOUT } twi_ran;
-/* What a run left, in memory that parent and child share. Two passes: arrays at the start of a page and entry by the
- * facts there; arrays that end with a page. */
+typedef enum {
+    TWI_RAN_NOT,
+    TWI_RAN,
+    TWI_RAN_REFUSED,
+    TWI_RAN_STRAY,
+    TWI_RAN_INPUT,
+    TWI_RAN_FAULT,
+    TWI_RAN_CRASHED,
+    TWI_RAN_TIMEOUT
+} twi_ran;
+/* What a run left, in memory that parent and child share. Two passes: arrays at the start of a page
+ * and entry by the facts there; arrays that end with a page. */
 typedef struct {
     twi_ran how;
-    int passes;      /* finished ones */
+    int passes; /* finished ones */
     char note[240];
 } twi_outcome;
 
@@ -35,19 +43,19 @@ typedef struct {
     twi_arena *arena;
     const tw_verify_case *c;
     const tw_verify_options *o;
-    int fd;                  /* where rows go */
-    const tw_ir *ir;         /* specialised, as the oracle reads it */
+    int fd;          /* where rows go */
+    const tw_ir *ir; /* specialised, as the oracle reads it */
     twi_where where;
     twi_target *target;
     twi_trial *trial;
     uint32_t trials;
     /* of the fixture at hand */
     twi_fixture fixture;
-    void **input;            /* dense, by array id: in, inout */
-    uint64_t *scalar;        /* bits by id */
-    size_t *offset;          /* of each out and inout array in a pass's results, by array id */
-    size_t results;          /* bytes of a pass's results */
-    char *shared;            /* outcomes, then results: [trial][pass] */
+    void **input;     /* dense, by array id: in, inout */
+    uint64_t *scalar; /* bits by id */
+    size_t *offset;   /* of each out and inout array in a pass's results, by array id */
+    size_t results;   /* bytes of a pass's results */
+    char *shared;     /* outcomes, then results: [trial][pass] */
 } twi_unit;
 
 enum { TWI_PASSES = 2 };
@@ -59,11 +67,12 @@ static inline twi_outcome *twi_outcome_of(const twi_unit *u, uint32_t trial) {
 }
 char *twi_result_of(const twi_unit *u, uint32_t trial, unsigned pass, uint32_t array);
 
-void twi_unit_run(twi_unit *u);                                   /* unit.c: the whole case */
-bool twi_unit_plans(twi_unit *u);                                 /* plans.c: trials, built */
-bool twi_trials_run(twi_unit *u);                                 /* trial.c: all on the fixture at hand */
-void twi_unit_judge(twi_unit *u);                                 /* verdict.c: a row a trial */
-void twi_unit_row(twi_unit *u, tw_verify_row *row);               /* unit.c: fills what all rows share, sends it */
+void twi_unit_run(twi_unit *u);   /* unit.c: the whole case */
+bool twi_unit_plans(twi_unit *u); /* plans.c: trials, built */
+bool twi_trials_run(twi_unit *u); /* trial.c: all on the fixture at hand */
+void twi_unit_judge(twi_unit *u); /* verdict.c: a row a trial */
+void twi_unit_row(twi_unit *u,
+                  tw_verify_row *row); /* unit.c: fills what all rows share, sends it */
 const char *twi_first_error(tw_context *ctx, const char *otherwise);
 
 #endif

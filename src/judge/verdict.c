@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Verdicts of one fixture: one run of the oracle serves all plans of the case (its bounds then hold for all their
- * orders), each result array of each pass is judged, and a trial's row shows the worst of them.
+ * Verdicts of one fixture: one run of the oracle serves all plans of the case (its bounds then hold
+ * for all their orders), each result array of each pass is judged, and a trial's row shows the
+ * worst of them.
  */
 #include "judge/unit.h"
 
@@ -64,7 +65,8 @@ static void judge_results(twi_unit *u, twi_oracle *oracle, uint32_t trial, tw_ve
     }
     row->verdict = !s.ok ? "wrong" : s.probative ? "right" : "not probative";
     row->failed = !s.ok;
-    row->note = s.ok && s.bounded && u->fixture == TWI_FIX_NORMAL && row->worst_over_bound > 0 && row->worst_over_bound < 1e-4
+    row->note = s.ok && s.bounded && u->fixture == TWI_FIX_NORMAL && row->worst_over_bound > 0 &&
+                        row->worst_over_bound < 1e-4
                     ? "bound too loose"
                     : "";
 }
@@ -77,9 +79,10 @@ static void reference(twi_unit *u, twi_oracle *oracle) {
 }
 
 void twi_unit_judge(twi_unit *u) {
-    static const char *const words[] = {[TWI_RAN_NOT] = "refused",  [TWI_RAN] = "right",        [TWI_RAN_REFUSED] = "refused",
-                                        [TWI_RAN_STRAY] = "stray",  [TWI_RAN_INPUT] = "stray",  [TWI_RAN_FAULT] = "fault",
-                                        [TWI_RAN_CRASHED] = "crashed", [TWI_RAN_TIMEOUT] = "timeout"};
+    static const char *const words[] = {
+        [TWI_RAN_NOT] = "refused",     [TWI_RAN] = "right",          [TWI_RAN_REFUSED] = "refused",
+        [TWI_RAN_STRAY] = "stray",     [TWI_RAN_INPUT] = "stray",    [TWI_RAN_FAULT] = "fault",
+        [TWI_RAN_CRASHED] = "crashed", [TWI_RAN_TIMEOUT] = "timeout"};
     const twi_mark mark = twi_arena_mark(u->arena);
     twi_oracle *oracle = ask(u);
     const char *trouble = twi_oracle_error(oracle);
@@ -88,8 +91,14 @@ void twi_unit_judge(twi_unit *u) {
     for (uint32_t k = 0; k < u->trials; k++) {
         const twi_trial *t = &u->trial[k];
         const twi_outcome *out = twi_outcome_of(u, k);
-        tw_verify_row row = {.plan = t->plan, .how = t->how, .source = t->source, .depth = t->depth,
-                             .fixture = twi_fixture_name(u->fixture), .verdict = words[out->how], .note = out->note, .failed = true};
+        tw_verify_row row = {.plan = t->plan,
+                             .how = t->how,
+                             .source = t->source,
+                             .depth = t->depth,
+                             .fixture = twi_fixture_name(u->fixture),
+                             .verdict = words[out->how],
+                             .note = out->note,
+                             .failed = true};
         if (out->how > TWI_RAN_REFUSED) {
             row.element = "-"; /* until a result says more */
             row.got = out->note;
@@ -104,7 +113,8 @@ void twi_unit_judge(twi_unit *u) {
         } else if (!trouble && out->how != TWI_RAN_CRASHED && out->how != TWI_RAN_TIMEOUT) {
             tw_verify_row judged = row;
             judge_results(u, oracle, k, &judged);
-            if (out->how == TWI_RAN || judged.failed) { /* of a fault or stray write: the element too */
+            if (out->how == TWI_RAN ||
+                judged.failed) { /* of a fault or stray write: the element too */
                 const char *word = out->how == TWI_RAN ? judged.verdict : row.verdict;
                 const char *text = out->how == TWI_RAN ? judged.note : row.note;
                 row = judged;

@@ -30,7 +30,8 @@ typedef struct {
 } board;
 
 tw_verify_options tw_verify_options_defaults(void) {
-    return (tw_verify_options){.target = "cpu", .seed = 1, .run_limit_ms = 20000, .build_limit_ms = 300000};
+    return (tw_verify_options){
+        .target = "cpu", .seed = 1, .run_limit_ms = 20000, .build_limit_ms = 300000};
 }
 
 typedef struct {
@@ -41,7 +42,8 @@ typedef struct {
 static void in_child(void *user, int fd) {
     const start_of *s = user;
     tw_context *ctx = s->b->ctx;
-    twi_unit u = {.ctx = ctx, .arena = &ctx->arena, .c = &s->b->cases[s->k], .o = s->b->o, .fd = fd};
+    twi_unit u = {
+        .ctx = ctx, .arena = &ctx->arena, .c = &s->b->cases[s->k], .o = s->b->o, .fd = fd};
     jmp_buf spot, *saved;
     if (TWI_GUARD(&ctx->mem, spot, saved))
         _exit(3);
@@ -53,7 +55,7 @@ static bool start(board *b) {
     slot *s = &b->slots[b->next];
     start_of which = {b, b->next};
     twi_sb_init(&s->rows, &b->arena);
-    if (!twi_child_start(&s->child, in_child, &which))
+    if (!twi_child_start(&s->child, true, in_child, &which))
         return false;
     s->started = true;
     s->deadline_ns = twi_now_ns() + (int64_t)b->o->build_limit_ms * 1000000;
@@ -104,11 +106,22 @@ static void gather(board *b) {
 static void broken(board *b, const slot *s, size_t k, tw_verify_fn fn, void *user) {
     char text[64];
     const tw_verify_case *c = &b->cases[k];
-    tw_verify_row row = {.kernel = twi_text(&b->ctx->names, c->ir->kernel), .types = c->types, .text = c->text,
-                         .target = b->o->target ? b->o->target : "cpu", .plan = "-", .how = "-", .fixture = "-", .source = "",
-                         .element = "", .got = "", .want = "", .bound = "", .failed = true,
+    tw_verify_row row = {.kernel = twi_text(&b->ctx->names, c->ir->kernel),
+                         .types = c->types,
+                         .text = c->text,
+                         .target = b->o->target ? b->o->target : "cpu",
+                         .plan = "-",
+                         .how = "-",
+                         .fixture = "-",
+                         .source = "",
+                         .element = "",
+                         .got = "",
+                         .want = "",
+                         .bound = "",
+                         .failed = true,
                          .verdict = s->late ? "timeout" : "crashed",
-                         .note = s->late ? "the case took too long" : twi_signal_word(s->status, text)};
+                         .note =
+                             s->late ? "the case took too long" : twi_signal_word(s->status, text)};
     b->failed = true;
     fn(user, &row);
 }
@@ -133,15 +146,28 @@ static unsigned cores(void) {
     return n > 0 ? (unsigned)n : 1;
 }
 
+static void stop_all(board *b) {
+    for (size_t k = b->told; b->slots && k < b->next; k++)
+        if (b->slots[k].started && !b->slots[k].ended) {
+            twi_child_kill(&b->slots[k].child);
+            end(b, &b->slots[k]);
+        }
+}
+
 static tw_status verify(board *b, tw_verify_fn fn, void *user) {
     const unsigned jobs = b->o->jobs > 0 ? (unsigned)b->o->jobs : cores();
     b->slots = TWI_NEW_N(&b->arena, slot, b->n + 1);
     while (b->told < b->n) {
+        if (b->o->stop && *b->o->stop) {
+            stop_all(b);
+            break;
+        }
         while (b->next < b->n && b->running < jobs)
             if (!start(b)) {
                 if (b->running)
                     break;
-                twi_error(&b->ctx->diags, TWI_E_PATH_CHILD, (twi_loc){0, 0}, NULL, "a child process could not be made");
+                twi_error(&b->ctx->diags, TWI_E_PATH_CHILD, (twi_loc){0, 0}, NULL,
+                          "a child process could not be made");
                 return TW_ERR_ENV;
             }
         gather(b);
@@ -150,18 +176,15 @@ static tw_status verify(board *b, tw_verify_fn fn, void *user) {
     return b->failed ? TW_ERR_WRONG : TW_OK;
 }
 
-tw_status tw_verify(tw_context *ctx, const tw_verify_case *cases, size_t n, const tw_verify_options *options, tw_verify_fn fn, void *user) {
+tw_status tw_verify(tw_context *ctx, const tw_verify_case *cases, size_t n,
+                    const tw_verify_options *options, tw_verify_fn fn, void *user) {
     const tw_verify_options defaults = tw_verify_options_defaults();
     board b = {.ctx = ctx, .cases = cases, .o = options ? options : &defaults, .n = n};
     jmp_buf spot, *saved;
     twi_arena_init(&b.arena, &ctx->mem);
     if (TWI_GUARD(&ctx->mem, spot, saved)) {
         TWI_UNGUARD(&ctx->mem, saved);
-        for (size_t k = b.told; b.slots && k < b.next; k++)
-            if (b.slots[k].started && !b.slots[k].ended) {
-                twi_child_kill(&b.slots[k].child);
-                (void)twi_child_wait(&b.slots[k].child);
-            }
+        stop_all(&b);
         twi_arena_fini(&b.arena);
         return TW_ERR_MEMORY;
     }

@@ -195,8 +195,7 @@ bool twi_lb_const_of(const twi_cursor *c, twi_lid v, int64_t *k) {
     return true;
 }
 
-/* ---- elementwise
- * --------------------------------------------------------------------------------- */
+/* ---- elementwise ---- */
 
 static bool combines(unsigned op, unsigned elem) {
     return (elem == TW_F32 || elem == TW_F64) &&
@@ -236,7 +235,7 @@ twi_lid twi_lb_op(twi_cursor *c, unsigned op, twi_lid a, twi_lid b, twi_lid d) {
                     : row->rule == TWI_RULE_SELECT ? c->f->ins.at[b].elem
                                                    : c->f->ins.at[a].elem;
     twi_lid args[3] = {a, b, d};
-    return elementwise(c, op, elem, args, row->arity);
+    return elementwise(c, op, elem, args, row->arity < 3u ? row->arity : 3u);
 }
 
 twi_lid twi_lb_cast(twi_cursor *c, tw_elem elem, twi_lid a) {
@@ -255,8 +254,7 @@ twi_lid twi_lb_bitcast(twi_cursor *c, tw_elem elem, twi_lid a) {
     return c->f->ins.at[a].elem == elem ? a : elementwise(c, TWI_BITCAST, elem, &a, 1);
 }
 
-/* ---- vectors and lanes
- * --------------------------------------------------------------------------- */
+/* ---- vectors and lanes ---- */
 
 static twi_lins like(const twi_cursor *c, unsigned op, twi_lid a, unsigned count) {
     return (twi_lins){.op = (uint16_t)op, .elem = c->f->ins.at[a].elem, .count = (uint16_t)count};
@@ -320,8 +318,7 @@ twi_lid twi_lb_lane_read(twi_cursor *c, twi_lid a, twi_lid lane) {
         c, like(c, TWI_L_LANE_READ, a, c->f->explicit_lanes ? 1 : c->f->ins.at[a].count), args, 2);
 }
 
-/* ---- memory
- * --------------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 /* A mask that lets all pass is none; says what kind it is. */
 static twi_lid mask_of(twi_cursor *c, twi_lid mask, unsigned count, uint8_t *kind) {
@@ -401,8 +398,7 @@ uint32_t twi_lb_object(twi_cursor *c, const twi_object *object) {
     return c->f->object.n - 1;
 }
 
-/* ---- structure
- * ------------------------------------------------------------------------------------- */
+/* ---- structure ---- */
 
 void twi_lb_open(twi_cursor *c, twi_lid v) {
     twi_push(c->loop->arena, &c->open, v);

@@ -175,8 +175,7 @@ static bool by_sign(unsigned op, unsigned elem, const twi_rows *p) {
     }
 }
 
-/* ---- comparisons, truth values, choice
- * ------------------------------------------------------------------ */
+/* ---- comparisons, truth values, choice ---- */
 
 #define COMPARE(T, EXPR)                                                                           \
     do {                                                                                           \

@@ -35,8 +35,7 @@ const char *twi_run_name(const twi_run *run, uint32_t object) {
     return twi_run_text(run, run->f->object.at[object].name, object);
 }
 
-/* ---- leaves
- * ------------------------------------------------------------------------------------------ */
+/* ---- leaves ---- */
 
 /* The same bits for all workers and elements. */
 static void spread(twi_run *run, twi_lid v, uint64_t bits) {
@@ -99,8 +98,7 @@ static void leaf(twi_run *run, twi_lid v) {
     }
 }
 
-/* ---- structure
- * ----------------------------------------------------------------------------------------- */
+/* ---- structure ---- */
 
 static void body(twi_run *run, twi_lid first);
 
@@ -199,8 +197,7 @@ static void rolled(twi_run *run, twi_lid v) {
     twi_arena_reset(run->arena, mark);
 }
 
-/* ---- barriers
- * --------------------------------------------------------------------------------------------- */
+/* ---- barriers ---- */
 
 static void barrier(twi_run *run, twi_lid v) {
     bool group = run->f->ins.at[v].attr == TWI_SCOPE_GROUP;
@@ -227,8 +224,7 @@ static void barrier(twi_run *run, twi_lid v) {
     }
 }
 
-/* ---- one instruction, one body
- * -------------------------------------------------------------------------- */
+/* ---- one instruction, one body ---- */
 
 /* Counted by price; 4 more for arithmetic on i64 scalars, which is mostly addresses. */
 static void count(twi_run *run, const twi_lins *i, const twi_lins *a) {
@@ -290,8 +286,7 @@ static void body(twi_run *run, twi_lid first) {
             step(run, v);
 }
 
-/* ---- functions, recipes
- * ------------------------------------------------------------------------------------ */
+/* ---- functions, recipes ---- */
 
 static bool tracked(const twi_larray *a) { return a->role != TWI_IN; }
 

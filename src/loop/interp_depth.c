@@ -89,8 +89,7 @@ void twi_run_depth_plan(twi_run *run) {
     }
 }
 
-/* ---- combining
- * --------------------------------------------------------------------------------------------- */
+/* ---- combining ---- */
 
 static uint64_t roundings(twi_shadow s, uint32_t fold) {
     return s != TWI_SHADOW_EMPTY && s >> 32 == fold ? (uint32_t)s : 0;

@@ -22,8 +22,7 @@ typedef struct {
     bool gathers;
 } access;
 
-/* ---- conflicts
- * ------------------------------------------------------------------------------------------ */
+/* ---- conflicts ---- */
 
 /* Was what `other` did at `time` ordered before what worker w does now? Workers of this group. */
 static bool ordered(const twi_run *run, uint32_t other, uint32_t time, uint32_t w) {
@@ -188,8 +187,7 @@ static void watch(const access *a, int64_t k, uint32_t w) {
     }
 }
 
-/* ---- addresses
- * ---------------------------------------------------------------------------------------------- */
+/* ---- addresses ---- */
 
 static int64_t index_of(const access *a, unsigned d, uint32_t w, uint32_t e) {
     if (a->vector[d])
@@ -275,8 +273,7 @@ static void tally(const access *a, uint64_t elements) {
     n[a->object->array] += elements;
 }
 
-/* ---- bank conflicts
- * ------------------------------------------------------------------------------------------ */
+/* ---- bank conflicts ---- */
 
 /* Adds a word that a subgroup touches; returns how many different ones its bank holds now. */
 static uint32_t touch_bank(twi_run *run, uint32_t word, uint32_t *in_bank) {
@@ -314,8 +311,7 @@ static void wavefronts(const access *a, const void *mask, bool wide) {
     }
 }
 
-/* ---- loads and stores
- * ------------------------------------------------------------------------------------------ */
+/* ---- loads and stores ---- */
 
 /* The whole row of one worker from memory that nobody writes: one check, one copy. */
 static bool quick(const access *a, uint32_t w, unsigned char *to, size_t size) {

@@ -23,8 +23,7 @@ typedef struct {
 
 static twi_lid arg(const walk *w, twi_lid v, unsigned k) { return w->now[twi_larg(w->from, v, k)]; }
 
-/* ---- rules
- * ---------------------------------------------------------------------------------------------- */
+/* ---- rules ---- */
 
 static bool single(const walk *w, twi_lid v) { return w->from->ins.at[v].elem == TW_F32; }
 
@@ -70,8 +69,7 @@ static const rule rules[] = {
     {TWI_CAST, narrow_cast, rewrite_cast}, {TWI_L_LANE_FOLD, shuffles, rewrite_lane_fold},
 };
 
-/* ---- the walk
- * --------------------------------------------------------------------------------------------- */
+/* ---- the walk ---- */
 
 static twi_lid copied(walk *w, twi_lid v) {
     twi_lins i = w->from->ins.at[v];

@@ -155,8 +155,7 @@ static inline twi_lid twi_larg(const twi_func *f, twi_lid v, unsigned k) {
 }
 const char *twi_loop_op_name(unsigned op); /* elementwise too */
 
-/* ---- build.c: appends at a cursor
- * ------------------------------------------------------------------- */
+/* ---- build.c: appends at a cursor ---- */
 typedef struct {
     twi_loop *loop;
     twi_func *f;
@@ -211,8 +210,7 @@ uint32_t twi_lb_object(twi_cursor *c,
                        const twi_object *object); /* id; row-major strides if stride[] is 0 */
 bool twi_lb_const_of(const twi_cursor *c, twi_lid v, int64_t *k); /* an i64 constant? */
 
-/* ---- text, verifier, legalize, interpreter
- * ------------------------------------------------------------ */
+/* ---- text, verifier, legalize, interpreter ---- */
 void twi_loop_print(const twi_loop *loop, twi_sb *out);
 /* One instruction as it stands in that text, without its body and line end. */
 void twi_loop_show(const twi_loop *loop, uint32_t func, twi_lid v, twi_sb *out);

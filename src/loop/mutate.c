@@ -19,9 +19,7 @@ typedef struct {
     void (*apply)(edit *e, twi_lid v);
 } kind;
 
-/* ---- editing
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- editing ---- */
 
 /* Puts `to` where the list names v. */
 static void relink(twi_func *f, twi_lid v, twi_lid to) {
@@ -132,9 +130,7 @@ static void append_arg(edit *e, twi_lid v, twi_lid arg) {
     e->f->ins.at[v].nargs = n + 1;
 }
 
-/* ---- kinds
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- kinds ---- */
 
 static bool is_const(const twi_func *f, twi_lid v, int64_t *k) {
     const twi_lins *i = &f->ins.at[v];
@@ -348,9 +344,7 @@ const char *twi_mutation_name(unsigned which) {
     return which < TWI_MUTATIONS ? kinds[which].name : NULL;
 }
 
-/* ---- places
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- places ---- */
 
 /* The k-th place below `first` in the order of the text; *k counts down. */
 static twi_lid find(const twi_func *f, twi_lid first, const kind *m, unsigned *k) {

@@ -68,8 +68,7 @@ static void scalar(twi_parser *p) {
         twi_push(p->loop->arena, &p->loop->scalar, s);
 }
 
-/* ---- entries
- * --------------------------------------------------------------------------------------------- */
+/* ---- entries ---- */
 
 static uint32_t array_named(twi_parser *p) {
     twi_loc at = twi_lex_loc(&p->lex);
@@ -164,8 +163,7 @@ static void order(twi_parser *p) {
     twi_push(p->loop->arena, &p->loop->order, o);
 }
 
-/* ---- functions
- * ------------------------------------------------------------------------------------------- */
+/* ---- functions ---- */
 
 static void object(twi_parser *p, twi_obj_kind kind) {
     twi_lex *x = &p->lex;

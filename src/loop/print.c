@@ -46,18 +46,21 @@ static void name(const twi_loop *loop, twi_sb *out, twi_sym sym) {
         twi_sb_char(out, '-');
 }
 
-/* ---- numbers
- * -------------------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 
 static bool as_f64(twi_sb *out, uint64_t bits) {
     double v, again;
+    uint64_t back;
     memcpy(&v, &bits, sizeof v);
     if (isnan(v))
         return false;
     size_t from = out->n;
     twi_sb_f64(out, v);
-    if (twi_parse_f64(out->at + from, out->n - from, &again) && memcmp(&v, &again, sizeof v) == 0)
-        return true;
+    if (twi_parse_f64(out->at + from, out->n - from, &again)) {
+        memcpy(&back, &again, sizeof back);
+        if (back == bits)
+            return true;
+    }
     out->at[out->n = from] = 0;
     return false;
 }
@@ -65,7 +68,7 @@ static bool as_f64(twi_sb *out, uint64_t bits) {
 static bool as_f32(twi_sb *out, uint64_t bits) {
     float v, again;
     double wide;
-    uint32_t low = (uint32_t)bits;
+    uint32_t low = (uint32_t)bits, back;
     memcpy(&v, &low, sizeof v);
     if (isnan(v))
         return false;
@@ -73,7 +76,8 @@ static bool as_f32(twi_sb *out, uint64_t bits) {
     twi_sb_f32(out, v);
     if (twi_parse_f64(out->at + from, out->n - from, &wide)) {
         again = (float)wide;
-        if (memcmp(&v, &again, sizeof v) == 0)
+        memcpy(&back, &again, sizeof back);
+        if (back == low)
             return true;
     }
     out->at[out->n = from] = 0;
@@ -116,8 +120,7 @@ void twi_loop_bits(twi_sb *out, unsigned elem, uint64_t bits) {
     twi_sb_printf(out, "#%llx", (unsigned long long)bits);
 }
 
-/* ---- instructions
- * ---------------------------------------------------------------------------------- */
+/* ---- instructions ---- */
 
 static bool literal(const twi_func *f, twi_lid v) {
     const twi_lins *i = &f->ins.at[v];
@@ -315,8 +318,7 @@ static void body(printer *p, twi_lid first) {
         line(p, v);
 }
 
-/* ---- heads
- * ------------------------------------------------------------------------------------------ */
+/* ---- heads ---- */
 
 static void extents(twi_sb *out, unsigned rank, const int64_t *extent, unsigned dynamic) {
     twi_sb_char(out, '[');

@@ -136,8 +136,7 @@ float twi_scalar_erf(float x) {
     return with_sign(a < 0x1p+0f ? q : e, x);
 }
 
-/* ---- narrower floats
- * -------------------------------------------------------------------------------- */
+/* ---- narrower floats ---- */
 
 uint16_t twi_f16_of_f32(float x) {
     uint32_t u = bits(x), sign = u >> 16 & 0x8000u, a = u & 0x7fffffffu;
@@ -201,8 +200,7 @@ double twi_f64_odd_of_i64(int64_t x) {
     return x < 0 ? -twi_f64_odd_of_u64(0 - (uint64_t)x) : twi_f64_odd_of_u64((uint64_t)x);
 }
 
-/* ---- floats to integers
- * ----------------------------------------------------------------------------- */
+/* ---- floats to integers ---- */
 
 int64_t twi_signed_of_f64(double x, unsigned width) {
     int64_t most = (int64_t)(UINT64_MAX >> (65 - width));
@@ -220,8 +218,7 @@ uint64_t twi_unsigned_of_f64(double x, unsigned width) {
     return x >= ldexp(1.0, (int)width) ? UINT64_MAX >> (64 - width) : (uint64_t)x;
 }
 
-/* ---- minimum, maximum
- * ---------------------------------------------------------------------------------- */
+/* ---- minimum, maximum ---- */
 
 float twi_f32_min(float a, float b) {
     if (a != a || b != b)

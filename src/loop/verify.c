@@ -48,8 +48,7 @@ bool twi_check_never_runs(const twi_check *c, twi_lid v) {
     return false;
 }
 
-/* ---- structure
- * ------------------------------------------------------------------------------------------- */
+/* ---- structure ---- */
 
 enum { DEEPEST = 128 };
 
@@ -136,9 +135,7 @@ static bool function(twi_loop *loop, uint32_t func) {
     return !c.failed;
 }
 
-/* ---- recipes
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- recipes ---- */
 
 static bool recipe(twi_loop *loop, const twi_entry *e) {
     unsigned depth = 0;

@@ -81,9 +81,7 @@ static twi_span narrowed(const twi_check *c, const bounds *b, twi_lid v, unsigne
     return s;
 }
 
-/* ---- V4
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- V4 ---- */
 
 /* What a value is made of, constants apart; false: of too much to say. */
 static bool leaves(const twi_check *c, twi_lid v, unsigned depth, bounds *set) {
@@ -167,9 +165,7 @@ static void inside(twi_check *c, twi_lid v) {
     }
 }
 
-/* ---- V3
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- V3 ---- */
 
 static bool disjoint(const twi_check *c, twi_lid x, twi_lid y) {
     const twi_object *o = &c->f->object.at[twi_check_access(c, x)->object];

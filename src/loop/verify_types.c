@@ -32,8 +32,7 @@ static bool is_elem(unsigned elem) {
 }
 static bool is_i64(const twi_lins *i) { return i->elem == TW_I64 && i->count == 1; }
 
-/* ---- elementwise
- * ------------------------------------------------------------------------------------------- */
+/* ---- elementwise ---- */
 
 static bool fits_rule(unsigned rule, unsigned op, unsigned elem, const twi_lins *const *x,
                       unsigned n) {
@@ -80,8 +79,7 @@ static bool elementwise(const item *t) {
            wrong(t, "types do not fit the operation");
 }
 
-/* ---- leaves, vectors, lanes
- * ---------------------------------------------------------------------------------- */
+/* ---- leaves, vectors, lanes ---- */
 
 static bool leaf(const item *t) {
     const twi_lins *i = t->i;
@@ -188,8 +186,7 @@ static bool lanes(const item *t) {
            wrong(t, "lanes beyond those there are");
 }
 
-/* ---- structure and memory
- * -------------------------------------------------------------------------------------- */
+/* ---- structure and memory ---- */
 
 static bool structure(const item *t) {
     const twi_lins *i = t->i;
@@ -275,9 +272,7 @@ bool twi_check_types(twi_check *c) {
     return true;
 }
 
-/* ---- objects
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- objects ---- */
 
 static const char *layout_fault(const twi_object *o) {
     const int64_t limit = INT64_C(1) << 40;

@@ -375,6 +375,9 @@ emit_level(walk *g, int level)
     twi_w_event_loop(w, false);
     twi_w_shut(w, depth);
     twi_w_forget(w, mark);
+    for (uint32_t k = 0; k < g->items.n; k++) /* slot arrays hold what the last trip left */
+        if (g->items.at[k].kind == ITEM_VALUE && g->items.at[k].level > level)
+            w->slot_array[g->items.at[k].id] = 0;
     for (uint32_t k = 0; k < g->folds.n; k++) {
         if (g->folds.at[k].first_loop == level)
             twi_fold_finish(w, &g->folds.at[k], top);

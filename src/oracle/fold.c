@@ -4,8 +4,7 @@
 #include "oracle/eval.h"
 #include <math.h>
 
-/* ---- trees
- * ------------------------------------------------------------------------------------------- */
+/* ---- trees ---- */
 
 static bool same_order(const twi_order *a, const twi_order *b) {
     if (a->fold != b->fold || a->n != b->n)
@@ -82,8 +81,7 @@ const twi_layout *twi_layout_of(twi_oracle *o, const twi_folding *f) {
     return l;
 }
 
-/* ---- determined folds
- * ---------------------------------------------------------------------------------- */
+/* ---- determined folds ---- */
 
 static uint64_t fold_identity(const twi_folding *f) {
     const twi_monoid *m = twi_monoid_of(f->ins->op);
@@ -159,8 +157,7 @@ static uint64_t determined(twi_oracle *o, const twi_folding *f) {
     return arg ? fold_arg(o, f, x) : fold_row(f, x);
 }
 
-/* ---- all folds
- * -------------------------------------------------------------------------------------------- */
+/* ---- all folds ---- */
 
 /* Offsets of the folded elements in operand k, row-major over the bracket. */
 static void fold_offsets(const twi_folding *f, const twi_oracle *o, unsigned k, int64_t *out) {

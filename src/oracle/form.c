@@ -208,8 +208,7 @@ void twi_form_hull(tw_elem elem, const twi_form *a, const twi_form *b, twi_form 
     *out = h;
 }
 
-/* ---- + - * / fma min max neg abs of forms that are not all exact
- * --------------------------------- */
+/* ---- + - * / fma min max neg abs of forms that are not all exact ---- */
 
 static void sum_of(const twi_form *a, const twi_form *b, double sign, twi_form *out,
                    twi_part *room) {

@@ -90,8 +90,7 @@ static void set_up_tiles(twi_oracle *o, const twi_classes *c) {
     }
 }
 
-/* ---- regions
- * ----------------------------------------------------------------------------------------- */
+/* ---- regions ---- */
 
 static void forget_axes(twi_oracle *o, uint32_t region) {
     for (uint32_t a = 1; a < o->ir->axis.n; a++)
@@ -272,8 +271,7 @@ static void run_body(twi_oracle *o, const twi_region *r) {
     }
 }
 
-/* ---- entry
- * -------------------------------------------------------------------------------------------- */
+/* ---- entry ---- */
 
 static void check_written(twi_oracle *o) {
     for (uint32_t a = 1; a < o->ir->array.n && !o->error && !o->sampled; a++) {

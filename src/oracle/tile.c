@@ -24,8 +24,7 @@ double *twi_scratch(twi_oracle *o, size_t n) {
     return o->scratch.at;
 }
 
-/* ---- index expressions
- * ------------------------------------------------------------------------------ */
+/* ---- index expressions ---- */
 
 static int64_t floor_div(int64_t a, int64_t b) {
     if (b == 0)
@@ -106,8 +105,7 @@ bool twi_axis_ready(twi_oracle *o, uint8_t axis) {
     return s->ready;
 }
 
-/* ---- tiles
- * -------------------------------------------------------------------------------------------- */
+/* ---- tiles ---- */
 
 bool twi_tile_shape(twi_oracle *o, twi_tile *t, uint64_t axes) {
     t->n = 0;

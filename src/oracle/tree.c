@@ -183,8 +183,7 @@ double twi_tree_error(const twi_tree *t, const double *v, const double *e, doubl
     return (more > 0.0 ? more : 0.0) * 0x1.000001p+0 + terms * 0x1p-40;
 }
 
-/* ---- canonical
- * ------------------------------------------------------------------------------------- */
+/* ---- canonical ---- */
 
 static uint64_t merge(const twi_det *combine, uint64_t a, uint64_t b) {
     uint64_t x[2] = {a, b};

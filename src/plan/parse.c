@@ -217,14 +217,15 @@ static bool read_line(twi_plan_reader *r, const char **derived) {
     return good;
 }
 
-bool twi_plan_parse(tw_context *ctx, twi_arena *arena, const tw_ir *ir, const char *name,
-                    const char *text, size_t n, twi_plans *plans, const char ***derived) {
-    twi_plan_reader r = {.ctx = ctx, .arena = arena, .ir = ir, .text = text, .ok = true};
+bool twi_plan_parse(twi_arena *arena, const tw_ir *ir, const char *name, const char *text, size_t n,
+                    twi_plans *plans) {
+    const char **derived = TWI_NEW_N(arena, const char *, twi_par_count(ir));
+    twi_plan_reader r = {.ctx = ir->ctx, .arena = arena, .ir = ir, .text = text, .ok = true};
     uint32_t scopes = twi_par_count(ir), seen = 0;
     bool good = true;
-    r.file = twi_diags_file(&ctx->diags, name, text, n);
-    *plans = (twi_plans){.ir = ir, .n = scopes, .scope = TWI_NEW_N(arena, twi_plan, scopes)};
-    *derived = TWI_NEW_N(arena, const char *, scopes);
+    r.file = twi_diags_file(&ir->ctx->diags, name, text, n);
+    *plans = (twi_plans){
+        .ir = ir, .n = scopes, .scope = TWI_NEW_N(arena, twi_plan, scopes), .derived = derived};
     for (size_t at = 0; at < n;) {
         const char *end = memchr(text + at, '\n', n - at);
         r.at = at;
@@ -247,12 +248,12 @@ bool twi_plan_parse(tw_context *ctx, twi_arena *arena, const tw_ir *ir, const ch
             twi_plan_fail(&r, TWI_PLAN_EXPECTED, "a plan starts with 'plan KERNEL/SCOPE'");
             return false;
         } else {
-            good = read_line(&r, &(*derived)[seen - 1]) && good;
+            good = read_line(&r, &derived[seen - 1]) && good;
         }
     }
     for (uint32_t k = 0; k < seen; k++) /* entry main is there, said or not */
         if (!plans->scope[k].entry.n) {
-            twi_entry_plan e = {.name = twi_intern_str(&ctx->names, "main")};
+            twi_entry_plan e = {.name = twi_intern_str(&ir->ctx->names, "main")};
             twi_push(arena, &plans->scope[k].entry, e);
         }
     if (good && seen < scopes) {

@@ -97,6 +97,8 @@ typedef struct twi_plans {
     twi_plan *scope;
     const uint8_t *layout; /* by array id: 0 dense, 1 any strides, 2 + k: dimension k has stride 1;
                               NULL: all dense */
+    const char *const
+        *derived; /* by scope, what a parsed text said of it (NULL: nothing); else NULL */
 } twi_plans;
 
 /* Why something is refused: one line, with the numbers. */
@@ -117,12 +119,12 @@ int64_t
 twi_plan_groups(const twi_plan *p); /* product of the grid digits of the scope's parallel axes */
 
 /* Text. Derived figures come from lowering (lower/lower.h) and are printed by whoever has them;
- * parse accepts and returns the `derived` text apart so that it can be compared. A file holds one
+ * parse keeps the `derived` text apart so that it can be compared. A file holds one
  * block a scope. */
 void twi_plan_print(const tw_ir *ir, const twi_plans *plans, const char *const *derived,
                     twi_sb *out);
-bool twi_plan_parse(tw_context *ctx, twi_arena *arena, const tw_ir *ir, const char *name,
-                    const char *text, size_t n, twi_plans *plans, const char ***derived);
+bool twi_plan_parse(twi_arena *arena, const tw_ir *ir, const char *name, const char *text, size_t n,
+                    twi_plans *plans);
 uint64_t twi_plan_hash(const tw_ir *ir, const twi_plans *plans); /* of the text without `derived` */
 
 #endif

@@ -153,8 +153,7 @@ static bool axis_fits(const twi_judge *j, unsigned a, const twi_map *m) {
     return covers_count(j, a, m, extent);
 }
 
-/* ---- levels of a frame
- * ---------------------------------------------------------------------------- */
+/* ---- levels of a frame ---- */
 
 /* M4: explicit lanes: one lane digit, innermost on its axis, a width the target has. */
 static bool explicit_lanes(const twi_judge *j, uint64_t axes, const twi_map *maps,
@@ -295,8 +294,7 @@ static bool frames_fit(const twi_judge *j) {
     return true;
 }
 
-/* ---- values
- * ---------------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 /* What a worker keeps of the value between phases. */
 static bool stripe_fits(const twi_judge *j, twi_id v, const char *what) {

@@ -34,8 +34,7 @@ static bool legal(draw *d) {
     return twi_pins_hold(d->v, d->wish, d->p, &f, &why);
 }
 
-/* ---- maps
- * ------------------------------------------------------------------------------------------- */
+/* ---- maps ---- */
 
 static int64_t some_extent(draw *d, int64_t most) {
     static const uint8_t extents[] = {2, 2, 3, 4, 4, 5, 7, 8, 12, 16, 32};
@@ -211,8 +210,7 @@ static bool draw_maps(draw *d) {
     return legal(d);
 }
 
-/* ---- what is drawn one by one
- * ------------------------------------------------------------------------- */
+/* ---- what is drawn one by one ---- */
 
 static void draw_keeps(draw *d) {
     for (uint32_t i = 0; i < d->v->crossings; i++) {

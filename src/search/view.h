@@ -72,8 +72,7 @@ void twi_view_order(const twi_view *v, twi_frame *f);
 typedef enum { TWI_KEEP_NOTHING, TWI_KEEP_EXPENSIVE, TWI_KEEP_ALL } twi_keep_mode;
 void twi_view_keep(const twi_view *v, twi_plan *p, twi_keep_mode mode);
 
-/* ---- families: each proposes finished plans
- * --------------------------------------------------------- */
+/* ---- families: each proposes finished plans ---- */
 typedef struct {
     const twi_view *view;
     uint32_t n;

@@ -4,6 +4,8 @@
  */
 #include "test.h"
 
+#include "base/diag.h"
+#include "base/intern.h"
 #include "base/vec.h"
 
 static void pieces_are_zero_aligned_and_apart(void **state) {
@@ -68,6 +70,43 @@ static void reset_to_nothing(void **state) {
     twi_arena_reset(&f.arena, mark);
     assert_int_equal(f.mem.bytes, 0);
     fixture_close(&f);
+}
+
+/* What outlives a mark on the same arena: a diagnostic, a file's name, a new name. A known name is
+ * none. */
+static void reset_spares_what_is_kept(void **state) {
+    (void)state;
+    for (int which = 0; which < 4; which++) {
+        fixture f;
+        fixture_open(&f);
+        twi_diags diags;
+        twi_names names;
+        twi_diags_init(&diags, &f.arena);
+        twi_names_init(&names, &f.arena);
+        (void)twi_intern_str(&names, "known");
+        twi_mark outer = twi_arena_mark(&f.arena), mark = outer;
+        char *first = twi_strdup(&f.arena, "scratch");
+        twi_sym sym = which == 0 ? twi_intern_str(&names, "new") : twi_intern_str(&names, "known");
+        if (which == 1)
+            twi_error(&diags, 1, (twi_loc){0, 0}, "a help", "a text");
+        if (which == 2)
+            (void)twi_diags_file(&diags, "a file", "", 0);
+        twi_arena_reset(&f.arena, mark);
+        char *next = twi_alloc(&f.arena, 64);
+        memset(next, 'x', 64);
+        twi_arena_reset(&f.arena, outer);
+        next = twi_alloc(&f.arena, 64);
+        memset(next, 'y', 64);
+        assert_string_equal(twi_text(&names, sym), which == 0 ? "new" : "known");
+        if (which == 1) {
+            assert_string_equal(diags.list.at[0].text, "a text");
+            assert_string_equal(diags.list.at[0].help, "a help");
+        }
+        if (which == 2)
+            assert_string_equal(diags.files.at[0].name, "a file");
+        assert_true((next == first) == (which == 3));
+        fixture_close(&f);
+    }
 }
 
 static void sizes_that_overflow_are_no_memory(void **state) {
@@ -170,6 +209,7 @@ int main(void) {
         cmocka_unit_test(empty_pieces_have_addresses),
         cmocka_unit_test(reset_reuses_and_zeroes),
         cmocka_unit_test(reset_to_nothing),
+        cmocka_unit_test(reset_spares_what_is_kept),
         cmocka_unit_test(sizes_that_overflow_are_no_memory),
         cmocka_unit_test(guards_nest),
         cmocka_unit_test(copies),

@@ -66,7 +66,8 @@ static void test_gemm(void **state) {
     tw_ix m = at(b, g[0]), n = at(b, g[1]), kk = at(b, k);
     tw_value x = tw_build_load(b, A, (tw_ix[]){m, kk}, 2, 0),
              y = tw_build_load(b, B, (tw_ix[]){kk, n}, 2, 0);
-    tw_build_store(b, C, (tw_ix[]){m, n}, 2, tw_build_dot(b, TW_ORDER_AS_SAID, &k, 1, x, y, 0), 0);
+    tw_build_store(b, C, (tw_ix[]){m, n}, 2,
+                   tw_build_dot(b, TW_ORDER_AS_SAID, &k, 1, (tw_value[]){x, y}, 0), 0);
     tw_build_end(b);
     same(ctx, tw_build_finish(b), from_file(ctx, "gemm", &(tw_binding){"T", "f64"}, 1));
     tw_context_destroy(ctx);
@@ -108,9 +109,11 @@ static void attention_loop(attention *t) {
         c[k] = named(b, tw_build_carry(b, k), names[k]);
     tw_ix g0 = at(b, t->g[0]), jj = at(b, j);
     tw_value key = tw_build_load(b, t->K, (tw_ix[]){g0, t->head, jj, at(b, t->d)}, 4, 0);
-    tw_value s = named(
-        b, op(b, TW_OP_MUL, tw_build_dot(b, TW_ORDER_AS_SAID, &t->d, 1, t->q, key, 0), t->scale, 0),
-        "s");
+    tw_value s = named(b,
+                       op(b, TW_OP_MUL,
+                          tw_build_dot(b, TW_ORDER_AS_SAID, &t->d, 1, (tw_value[]){t->q, key}, 0),
+                          t->scale, 0),
+                       "s");
     tw_value lhs = tw_build_index(b, j), i = tw_build_index(b, t->g[2]);
     tw_value rhs = op(b, TW_OP_ADD, i, tw_build_const(b, TW_I64, tw_build_num_ix(b, more)), 0);
     tw_value seen = op(b, TW_OP_LE, lhs, rhs, 0);
@@ -128,8 +131,8 @@ static void attention_loop(attention *t) {
         "l");
     tw_value narrow = tw_build_cast(b, TW_BF16, p);
     tw_value value = tw_build_load(b, t->V, (tw_ix[]){g0, t->head, jj, at(b, t->e)}, 4, 0);
-    tw_value acc =
-        tw_build_dot(b, TW_ORDER_AS_SAID, &j, 1, narrow, value, op(b, TW_OP_MUL, c[1], a, 0));
+    tw_value acc = tw_build_dot(b, TW_ORDER_AS_SAID, &j, 1, (tw_value[]){narrow, value},
+                                op(b, TW_OP_MUL, c[1], a, 0));
     named(b, acc, "acc");
     tw_build_end_serial(b, (tw_value[]){l, acc, m2}, 3, t->carry);
 }

@@ -25,18 +25,18 @@ static void fence(const char *text, size_t n, int code) {
     tw_context_destroy(ctx);
 }
 
-static char *page(tw_context *ctx) {
-    char *text;
+static void page(tw_context *ctx, char **text) {
     size_t n;
-    assert_int_equal(twi_read_file(&ctx->arena, TW_SOURCE_DIR "/docs/language.md", &text, &n), 0);
-    return text;
+    assert_int_equal(twi_read_file(&ctx->arena, TW_SOURCE_DIR "/docs/language.md", text, &n), 0);
 }
 
 static void test_fences(void **state) {
     (void)state;
     tw_context *ctx = tw_context_create(NULL);
     size_t clean = 0, refused = 0;
-    for (char *at = strstr(page(ctx), "```tile"); at; at = strstr(at, "```tile")) {
+    char *text;
+    page(ctx, &text);
+    for (char *at = strstr(text, "```tile"); at; at = strstr(at, "```tile")) {
         char *line = strchr(at, '\n') + 1, *end = strstr(line, "\n```");
         assert_non_null(end);
         int code = strncmp(at, "```tile E", 9) == 0 ? atoi(at + 9) : 0;
@@ -53,8 +53,9 @@ static void test_fences(void **state) {
 static void test_all_later_words_are_listed(void **state) {
     (void)state;
     tw_context *ctx = tw_context_create(NULL);
-    const char *list = strstr(page(ctx), "## Not built yet"),
-               *built = strstr(page(ctx), "## Operations");
+    char *text;
+    page(ctx, &text);
+    const char *list = strstr(text, "## Not built yet"), *built = strstr(text, "## Operations");
     assert_non_null(list);
     assert_non_null(built);
     for (size_t k = 0; k < twi_words(); k++) {

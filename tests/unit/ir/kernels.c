@@ -160,7 +160,8 @@ static tw_ir *build_attention(tw_context *ctx) {
                     at_q[3]};
     tw_ix at_v[] = {at_q[0], at_k[1], at_k[2], tw_build_ix_axis(b, e)};
     tw_value k = tw_build_load(b, h.K, at_k, 4, 0);
-    tw_value s = op(b, TW_OP_MUL, tw_build_dot(b, TW_ORDER_AS_SAID, &d, 1, q, k, 0), h.scale);
+    tw_value s =
+        op(b, TW_OP_MUL, tw_build_dot(b, TW_ORDER_AS_SAID, &d, 1, (tw_value[]){q, k}, 0), h.scale);
     tw_build_name(b, s, "s");
     tw_value top = tw_build_fold(b, TW_FOLD_MAX, TW_ORDER_AS_SAID, &j, 1, s);
     tw_value m2 = op(b, TW_OP_MAX, m, top);
@@ -171,7 +172,7 @@ static tw_ir *build_attention(tw_context *ctx) {
     tw_value l2 = op(b, TW_OP_ADD, kept, tw_build_fold(b, TW_FOLD_SUM, TW_ORDER_AS_SAID, &j, 1, w));
     tw_value v = tw_build_load(b, h.V, at_v, 4, 0);
     tw_value shrunk = op(b, TW_OP_MUL, acc, a), narrow = tw_build_cast(b, TW_F16, w);
-    tw_value acc2 = tw_build_dot(b, TW_ORDER_AS_SAID, &j, 1, narrow, v, shrunk);
+    tw_value acc2 = tw_build_dot(b, TW_ORDER_AS_SAID, &j, 1, (tw_value[]){narrow, v}, shrunk);
     tw_value yields[] = {m2, l2, acc2}, results[3];
     tw_build_end_serial(b, yields, 3, results);
     tw_ix at_o[] = {at_q[0], at_q[1], at_q[2], at_v[3]};

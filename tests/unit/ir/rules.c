@@ -61,7 +61,7 @@ static void open_scope(kit *f) {
     f->i = tw_build_load(b, f->I, &f->at_m, 1, 0);
 }
 
-/* ---- faults of the head ---------------------------------------------------------------- */
+/* ---- faults of the head ---- */
 static void name_wrong(kit *f) { (void)tw_build_dim(f->b, "two words", false); }
 static void name_twice(kit *f) { (void)tw_build_array(f->b, "M", TW_F32, TW_ROLE_IN, NULL, 0); }
 static void not_built_type(kit *f) { (void)tw_build_scalar(f->b, "s", TW_F8E4M3, 0); }
@@ -93,7 +93,7 @@ static void outer_block(kit *f) {
     (void)tw_build_serial(f->b, &(tw_range){"s", 0, f->M, 8}, NULL, 0);
 }
 
-/* ---- faults inside a scope ----------------------------------------------------------------- */
+/* ---- faults inside a scope ---- */
 static void const_int(kit *f) {
     (void)tw_build_const(f->b, TW_F32, tw_build_num_int(f->b, 16777217));
 }
@@ -150,22 +150,22 @@ static void arg_empty(kit *f) {
     (void)fold(f, TW_FOLD_ARGMAX, e, tw_build_index(f->b, e));
 }
 static void dot_axis(kit *f) {
-    (void)tw_build_dot(f->b, TW_ORDER_AS_SAID, &f->n, 1, f->x, f32(f, "1.0"), 0);
+    (void)tw_build_dot(f->b, TW_ORDER_AS_SAID, &f->n, 1, (tw_value[]){f->x, f32(f, "1.0")}, 0);
 }
 static void dot_types(kit *f) {
     tw_value p = tw_build_index(f->b, f->n);
-    (void)tw_build_dot(f->b, TW_ORDER_AS_SAID, &f->n, 1, f->x, p, 0);
+    (void)tw_build_dot(f->b, TW_ORDER_AS_SAID, &f->n, 1, (tw_value[]){f->x, p}, 0);
 }
 static void dot_bool(kit *f) {
     tw_value c = op(f, TW_OP_LT, f->x, f->x);
-    (void)tw_build_dot(f->b, TW_ORDER_AS_SAID, &f->n, 1, c, c, 0);
+    (void)tw_build_dot(f->b, TW_ORDER_AS_SAID, &f->n, 1, (tw_value[]){c, c}, 0);
 }
 static void dot_start_axes(kit *f) {
     tw_value s = tw_build_spread(f->b, f32(f, "0.0"), &f->k, 1);
-    (void)tw_build_dot(f->b, TW_ORDER_AS_SAID, &f->n, 1, f->x, f->x, s);
+    (void)tw_build_dot(f->b, TW_ORDER_AS_SAID, &f->n, 1, (tw_value[]){f->x, f->x}, s);
 }
 static void dot_start_type(kit *f) {
-    (void)tw_build_dot(f->b, TW_ORDER_AS_SAID, &f->n, 1, f->x, f->x, f->i);
+    (void)tw_build_dot(f->b, TW_ORDER_AS_SAID, &f->n, 1, (tw_value[]){f->x, f->x}, f->i);
 }
 static void carry_type(kit *f) {
     tw_value c = f32(f, "0.0"), r;
@@ -327,7 +327,7 @@ static void each_rule(void **state) {
     }
 }
 
-/* ---- rules that only a whole kernel shows, as text ------------------------------------------- */
+/* ---- rules that only a whole kernel shows, as text ---- */
 typedef struct {
     const char *name, *body; /* behind the head below */
     int code;                /* 0: fine */

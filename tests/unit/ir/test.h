@@ -53,7 +53,8 @@ static inline tw_ir *build_gemm(tw_context *ctx, tw_elem elem) {
     tw_ix kk = tw_build_ix_axis(b, k);
     tw_ix at_a[] = {m, kk}, at_b[] = {kk, n}, at_c[] = {m, n};
     tw_value x = tw_build_load(b, A, at_a, 2, 0), y = tw_build_load(b, B, at_b, 2, 0);
-    tw_build_store(b, C, at_c, 2, tw_build_dot(b, TW_ORDER_AS_SAID, &k, 1, x, y, 0), 0);
+    tw_build_store(b, C, at_c, 2, tw_build_dot(b, TW_ORDER_AS_SAID, &k, 1, (tw_value[]){x, y}, 0),
+                   0);
     tw_build_end(b);
     return tw_build_finish(b);
 }

@@ -41,9 +41,7 @@ static bool eval(unsigned op, tw_elem elem, void *r, const void *a, const void *
     return twi_eval(op, elem, elem, &rows);
 }
 
-/* ---- integers
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- integers ---- */
 
 static int64_t i8_op(unsigned op, int x, int y) {
     int q = 0;
@@ -138,9 +136,7 @@ static void wide_integers(void **state) {
     assert_true(q == UINT64_MAX / 2);
 }
 
-/* ---- floats
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- floats ---- */
 
 static void minimum(void **state) {
     (void)state;
@@ -280,8 +276,7 @@ static void portable(void **state) {
     }
 }
 
-/* ---- legalized code
- * --------------------------------------------------------------------------------------------- */
+/* ---- legalized code ---- */
 
 enum { ROW = 4096, VECTOR = 8 };
 

@@ -53,6 +53,12 @@ static const subject given_plans[] = {
      "frame f: m = grid 5, slot 2, sub 4 ; n = grid 13, lane 4\n"
      "frame g: m = grid 5, slot 2, lane 4 ; n = grid 13, sub 4\n"
      "value X: to g via shared\nentry main\n"},
+    /* the start of a dot is added after the loops in which slot arrays of its values were filled */
+    {"attention", "B=1 H=1 G=1 I=1 J=33 D=4 E=3", "T=f32 CAUSAL=true", "cpu-avx512",
+     "plan attention/0 target=cpu-avx512 isa=avx512 class=free spec T=f32 CAUSAL=true BI=32 BJ=32 B=1 H=1 I=1 D=4 G=1 "
+     "J=33 E=3\n"
+     "frame f: b = grid 1 ; h = grid 1 ; i = grid 1, loop 8, slot 4 ; d = loop 4 ; e = loop 3 ; "
+     "j = serial 0, loop 8, slot 4 order j.loop, e.loop, i.loop, d.loop\nentry main\n"},
     {"softmax", "R=5 W=50", "T=f32", "cpu-avx512",
      "plan softmax/0 target=cpu-avx512 isa=avx512 class=free spec T=f32 R=5 W=50\n"
      "frame f: r = grid 5 ; w = loop 4, lane 16\n"
@@ -159,15 +165,49 @@ check_depths(const subject *s, uint64_t seed, const tw_ir *ir, const twi_plans *
     }
 }
 
+static bool
+near(double a, double b)
+{
+    double d = a > b ? a - b : b - a, most = a > b ? a : b;
+    return d <= 1e-9 * most;
+}
+
+/* What the walk counted is what stands in the module it built. */
+static void
+check_tally(twi_arena *a, const subject *s, uint64_t seed, const tw_ir *ir, const twi_caps *caps,
+            const twi_plans *plans, const twi_loop *loop)
+{
+    for (uint32_t k = 0; k < plans->n; k++) {
+        twi_features t, c;
+        twi_tally(a, ir, caps, &plans->scope[k], &t);
+        twi_count(a, loop, k, &c);
+        const struct { const char *what; double tally, count; } row[] = {
+            {"cheap operations", t.ops[TWI_PRICE_CHEAP], c.ops[TWI_PRICE_CHEAP]},
+            {"divisions", t.ops[TWI_PRICE_DIV], c.ops[TWI_PRICE_DIV]},
+            {"functions", t.ops[TWI_PRICE_FUNC], c.ops[TWI_PRICE_FUNC]},
+            {"near bytes", t.near_bytes, c.near_bytes}, {"lane rounds", t.lane_rounds, c.lane_rounds},
+            {"barriers", t.barriers, c.barriers}, {"trips", t.trips, c.trips},
+            {"code", t.code, c.code}, {"shared bytes", t.shared_bytes, c.shared_bytes},
+        };
+        for (size_t r = 0; r < sizeof row / sizeof *row; r++)
+            if (!near(row[r].tally, row[r].count))
+                complain(s, seed, ir, plans, loop, twi_format(a, "tally of %s: %lld, built %lld (thousandths)", row[r].what,
+                         (long long)(row[r].tally * 1000), (long long)(row[r].count * 1000)));
+        for (uint32_t x = 1; x < ir->array.n; x++)
+            if (!near(t.load_bytes[x], c.load_bytes[x]) || !near(t.store_bytes[x], c.store_bytes[x]) ||
+                !near(t.loads[x], c.loads[x]) || !near(t.stores[x], c.stores[x]))
+                complain(s, seed, ir, plans, loop, "tally of an array's accesses differs from what was built");
+    }
+}
+
 static void
 check_plan(tw_context *ctx, twi_arena *a, const subject *s, const tw_ir *ir, const twi_caps *caps, uint64_t seed, twi_fixture fix)
 {
     twi_why why = {""};
     twi_plans given, *plans;
     if (s->plan) {
-        const char **derived;
         plans = &given;
-        if (!twi_plan_parse(ctx, a, ir, s->kernel, s->plan, strlen(s->plan), plans, &derived))
+        if (!twi_plan_parse(a, ir, s->kernel, s->plan, strlen(s->plan), plans))
             fail_msg("%s: %s", s->kernel, tw_diag_text(ctx, false));
         if (!twi_search_legal(ir, caps, plans, &why))
             fail_msg("%s: %s", s->kernel, why.text);
@@ -185,6 +225,7 @@ check_plan(tw_context *ctx, twi_arena *a, const subject *s, const tw_ir *ir, con
     }
     if (!twi_loop_verify(loop))
         complain(s, seed, ir, plans, loop, tw_diag_text(ctx, false));
+    check_tally(a, s, seed, ir, caps, plans, loop);
     buffer *b = TWI_NEW_N(a, buffer, ir->array.n);
     twi_interp_array *arrays = TWI_NEW_N(a, twi_interp_array, ir->array.n);
     uint64_t *scalars = TWI_NEW_N(a, uint64_t, ir->scalar.n + 1);

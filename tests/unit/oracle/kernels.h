@@ -164,7 +164,7 @@ static inline void build_gemm(bench *t, tw_order order, tw_elem elem, int64_t M,
           ik = tw_build_ix_axis(b, kk);
     tw_ix aa[] = {im, ik}, ab[] = {ik, in}, ac[] = {im, in};
     tw_value x = tw_build_load(b, A, aa, 2, 0), y = tw_build_load(b, B, ab, 2, 0);
-    tw_build_store(b, C, ac, 2, tw_build_dot(b, order, &kk, 1, x, y, 0), 0);
+    tw_build_store(b, C, ac, 2, tw_build_dot(b, order, &kk, 1, (tw_value[]){x, y}, 0), 0);
     tw_build_end(b);
     finish(t, b, sizes, 3);
 }
@@ -203,7 +203,8 @@ static inline void build_attention(bench *t, tw_elem elem, attention_size z) {
     aj = tw_build_serial(b, &rj, start, 3);
     tw_ix xj = tw_build_ix_axis(b, aj), ka[] = {xj, xd}, va[] = {xj, xe};
     tw_value m = tw_build_carry(b, 0), l = tw_build_carry(b, 1), acc = tw_build_carry(b, 2);
-    tw_value s = tw_build_dot(b, TW_ORDER_AS_SAID, &ad, 1, q, tw_build_load(b, K, ka, 2, 0), 0);
+    tw_value s = tw_build_dot(b, TW_ORDER_AS_SAID, &ad, 1,
+                              (tw_value[]){q, tw_build_load(b, K, ka, 2, 0)}, 0);
     s = op(b, TW_OP_MUL, s, f32_const(b, "0.125"));
     if (z.causal)
         s = tw_build_op(b, TW_OP_WHERE,
@@ -214,8 +215,10 @@ static inline void build_attention(bench *t, tw_elem elem, attention_size z) {
     tw_value p = op(b, TW_OP_EXP, op(b, TW_OP_SUB, s, base), 0);
     tw_value l2 = op(b, TW_OP_ADD, op(b, TW_OP_MUL, l, a),
                      tw_build_fold(b, TW_FOLD_SUM, TW_ORDER_AS_SAID, &aj, 1, p));
-    tw_value acc2 = tw_build_dot(b, TW_ORDER_AS_SAID, &aj, 1, tw_build_cast(b, elem, p),
-                                 tw_build_load(b, V, va, 2, 0), op(b, TW_OP_MUL, acc, a));
+    tw_value acc2 =
+        tw_build_dot(b, TW_ORDER_AS_SAID, &aj, 1,
+                     (tw_value[]){tw_build_cast(b, elem, p), tw_build_load(b, V, va, 2, 0)},
+                     op(b, TW_OP_MUL, acc, a));
     tw_value yields[3] = {m2, l2, acc2}, result[3];
     tw_build_end_serial(b, yields, 3, result);
     tw_value out = tw_build_op(b, TW_OP_WHERE, op(b, TW_OP_EQ, result[1], zero), zero,

@@ -90,7 +90,8 @@ static inline tw_ir *gemm_of(tw_context *ctx, int64_t rows, int64_t cols, int64_
     tw_ix m = tw_build_ix_axis(b, at[0]), n = tw_build_ix_axis(b, at[1]);
     tw_ix kk = tw_build_ix_axis(b, k);
     tw_value a = tw_build_load(b, A, (tw_ix[]){m, kk}, 2, 0);
-    tw_value c = tw_build_dot(b, order, &k, 1, a, tw_build_load(b, B, (tw_ix[]){kk, n}, 2, 0), 0);
+    tw_value c = tw_build_dot(b, order, &k, 1,
+                              (tw_value[]){a, tw_build_load(b, B, (tw_ix[]){kk, n}, 2, 0)}, 0);
     tw_build_store(b, C, (tw_ix[]){m, n}, 2, c, 0);
     tw_build_end(b);
     return kernel_of(ctx, b, (int64_t[]){rows, depth, cols});
@@ -116,7 +117,7 @@ static inline tw_ir *attention_of(tw_context *ctx, int64_t rows, int64_t cols, i
     tw_ix jj = tw_build_ix_axis(b, j);
     tw_value m = tw_build_carry(b, 0), l = tw_build_carry(b, 1), acc = tw_build_carry(b, 2);
     tw_value k = tw_build_load(b, K, (tw_ix[]){jj, dd}, 2, 0);
-    tw_value s = tw_build_dot(b, TW_ORDER_FREE, &d, 1, q, k, 0);
+    tw_value s = tw_build_dot(b, TW_ORDER_FREE, &d, 1, (tw_value[]){q, k}, 0);
     tw_value m2 =
         tw_build_op(b, TW_OP_MAX, m, tw_build_fold(b, TW_FOLD_MAX, TW_ORDER_FREE, &j, 1, s), 0);
     tw_value a = tw_build_op(b, TW_OP_EXP, tw_build_op(b, TW_OP_SUB, m, m2, 0), 0, 0);
@@ -124,8 +125,8 @@ static inline tw_ir *attention_of(tw_context *ctx, int64_t rows, int64_t cols, i
     tw_value sum = tw_build_fold(b, TW_FOLD_SUM, TW_ORDER_FREE, &j, 1, p);
     tw_value l2 = tw_build_op(b, TW_OP_ADD, tw_build_op(b, TW_OP_MUL, l, a, 0), sum, 0);
     tw_value v = tw_build_load(b, V, (tw_ix[]){jj, ee}, 2, 0);
-    tw_value acc2 =
-        tw_build_dot(b, TW_ORDER_FREE, &j, 1, p, v, tw_build_op(b, TW_OP_MUL, acc, a, 0));
+    tw_value acc2 = tw_build_dot(b, TW_ORDER_FREE, &j, 1, (tw_value[]){p, v},
+                                 tw_build_op(b, TW_OP_MUL, acc, a, 0));
     tw_value out[3];
     tw_build_end_serial(b, (tw_value[]){m2, l2, acc2}, 3, out);
     tw_build_store(b, O, (tw_ix[]){ii, ee}, 2, tw_build_op(b, TW_OP_DIV, out[2], out[1], 0), 0);

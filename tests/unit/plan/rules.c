@@ -46,10 +46,8 @@ static const char *reason(world *w, unsigned kernel, const char *target, const c
                                   fixed ? "canonical" : "free", lines);
     twi_plans plans;
     twi_caps caps;
-    const char **derived;
     assert_true(twi_caps_named(w->ctx, target, &caps));
-    if (!twi_plan_parse(w->ctx, &w->ctx->arena, w->ir[kernel], "t.plan", text, strlen(text), &plans,
-                        &derived))
+    if (!twi_plan_parse(&w->ctx->arena, w->ir[kernel], "t.plan", text, strlen(text), &plans))
         fail_msg("%s", tw_diag_text(w->ctx, false));
     bool good = twi_plan_rules(w->ir[kernel], &caps, &plans.scope[0], why);
     assert_true(good == !why->text[0]);
@@ -286,12 +284,11 @@ static void class_is_the_kernels(void **state) {
     twi_plans plans;
     twi_caps caps;
     twi_why why;
-    const char **derived;
     static const char text[] =
         "plan softmax/0 class=canonical\nframe f: r = grid 128 ; w = loop 1000\n";
     assert_true(twi_caps_named(w->ctx, "simt4", &caps));
-    assert_true(twi_plan_parse(w->ctx, &w->ctx->arena, w->ir[SOFTMAX], "t.plan", text, strlen(text),
-                               &plans, &derived));
+    assert_true(
+        twi_plan_parse(&w->ctx->arena, w->ir[SOFTMAX], "t.plan", text, strlen(text), &plans));
     assert_false(twi_plan_rules(w->ir[SOFTMAX], &caps, &plans.scope[0], &why));
     assert_string_equal(why.text, "class=canonical, but the kernel's folds are of class free");
 }

@@ -14,20 +14,18 @@ static int teardown(void **state) {
     return 0;
 }
 
-static bool parse(tw_context *ctx, const tw_ir *ir, const char *text, twi_plans *plans,
-                  const char ***derived) {
+static bool parse(tw_context *ctx, const tw_ir *ir, const char *text, twi_plans *plans) {
     twi_diags_clear(&ctx->diags);
-    return twi_plan_parse(ctx, &ctx->arena, ir, "t.plan", text, strlen(text), plans, derived);
+    return twi_plan_parse(&ctx->arena, ir, "t.plan", text, strlen(text), plans);
 }
 
 static void goes_round(tw_context *ctx, const tw_ir *ir, const char *text) {
     twi_plans plans;
-    const char **derived;
     twi_sb sb;
-    if (!parse(ctx, ir, text, &plans, &derived))
+    if (!parse(ctx, ir, text, &plans))
         fail_msg("%s", tw_diag_text(ctx, false));
     twi_sb_init(&sb, &ctx->arena);
-    twi_plan_print(ir, &plans, derived, &sb);
+    twi_plan_print(ir, &plans, plans.derived, &sb);
     assert_string_equal(twi_sb_text(&sb), text);
 }
 
@@ -83,27 +81,26 @@ static void scopes(void **state) {
     tw_context *ctx = *state;
     const tw_ir *ir = two_scopes_of(ctx, 17, 65);
     twi_plans plans;
-    const char **derived;
     goes_round(ctx, ir,
                TWO "derived depth s 64\nplan scaled/1 class=free\n"
                    "frame g: u = grid 17 ; v = grid 5, lane 16\nderived depth 0\n");
-    assert_false(parse(ctx, ir, TWO, &plans, &derived));
+    assert_false(parse(ctx, ir, TWO, &plans));
     assert_int_equal(ctx->diags.list.at[0].code, 713);
-    assert_false(parse(ctx, ir, TWO "plan scaled/1\nframe f: r = grid 17\n", &plans, &derived));
+    assert_false(parse(ctx, ir, TWO "plan scaled/1\nframe f: r = grid 17\n", &plans));
     assert_int_equal(ctx->diags.list.at[0].code, 704); /* an axis of the other scope */
-    assert_false(parse(ctx, ir, TWO "plan scaled/1\nentry main\n", &plans, &derived));
+    assert_false(parse(ctx, ir, TWO "plan scaled/1\nentry main\n", &plans));
     assert_int_equal(ctx->diags.list.at[0].code, 701);
-    assert_true(parse(ctx, ir, TWO "plan scaled/1\n", &plans, &derived));
+    assert_true(parse(ctx, ir, TWO "plan scaled/1\n", &plans));
     assert_int_equal(plans.scope[1].entry.n, 2);
 }
 
 static void fault(tw_context *ctx, const tw_ir *ir, const char *text, unsigned code,
                   const char *where, const char *part) {
     twi_plans plans;
-    const char **derived, *at;
+    const char *at;
     uint32_t l, c;
     size_t n;
-    assert_false(parse(ctx, ir, text, &plans, &derived));
+    assert_false(parse(ctx, ir, text, &plans));
     assert_true(ctx->diags.list.n > 0);
     const twi_diag *d = &ctx->diags.list.at[0];
     if (d->code != code || !strstr(d->text, part))
@@ -167,8 +164,7 @@ static void hashes(void **state) {
     uint64_t hash[3];
     for (unsigned i = 0; i < 3; i++) {
         twi_plans plans;
-        const char **derived;
-        assert_true(parse(ctx, ir, texts[i], &plans, &derived));
+        assert_true(parse(ctx, ir, texts[i], &plans));
         hash[i] = twi_plan_hash(ir, &plans);
     }
     assert_true(hash[0] == hash[1]);
