@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Loads and stores of arrays: indices at the open digits, masks of guards, `else` and `when`, width, alignment.
+ * Loads and stores of arrays: indices at the open digits, masks of guards, `else` and `when`,
+ * width, alignment.
  */
 #include "lower/walk.h"
 
@@ -10,19 +11,16 @@ typedef struct {
     bool gathered; /* some index is a vector */
 } form;
 
-static uint32_t
-array_object(const twi_lowering *w, uint32_t array)
-{
+static uint32_t array_object(const twi_lowering *w, uint32_t array) {
     for (uint32_t o = 1; o < w->c.f->object.n; o++)
         if (w->c.f->object.at[o].kind == TWI_OBJ_ARRAY && w->c.f->object.at[o].array == array)
             return o;
     return 0;
 }
 
-/* Coefficient of the lane axis in x if x is affine in it and it stands in no other atom; false otherwise. */
-static bool
-lane_coefficient(const twi_lowering *w, twi_ix x, int64_t *coef)
-{
+/* Coefficient of the lane axis in x if x is affine in it and it stands in no other atom; false
+ * otherwise. */
+static bool lane_coefficient(const twi_lowering *w, twi_ix x, int64_t *coef) {
     twi_affine f = twi_ix_affine(w->ir, w->arena, x);
     *coef = 0;
     for (uint32_t k = 0; k < f.n; k++) {
@@ -36,10 +34,9 @@ lane_coefficient(const twi_lowering *w, twi_ix x, int64_t *coef)
     return true;
 }
 
-/* One dimension moves with the lanes, by one element a lane? Its number; -1 if none does, -2 if it is not so simple. */
-static int
-lane_dimension(const twi_lowering *w, const twi_access *a, unsigned rank)
-{
+/* One dimension moves with the lanes, by one element a lane? Its number; -1 if none does, -2 if it
+ * is not so simple. */
+static int lane_dimension(const twi_lowering *w, const twi_access *a, unsigned rank) {
     int dim = -1;
     for (unsigned d = 0; d < rank; d++) {
         int64_t coef;
@@ -53,17 +50,17 @@ lane_dimension(const twi_lowering *w, const twi_access *a, unsigned rank)
 }
 
 /* Width and alignment: what is contiguous and what the entry's facts promise. */
-static void
-align_access(const twi_lowering *w, form *f)
-{
+static void align_access(const twi_lowering *w, form *f) {
     const twi_object *o = &w->c.f->object.at[f->access.object];
     size_t bytes = f->count * tw_elem_size((tw_elem)o->elem);
     if (!o->align || f->count == 1 || f->gathered || o->dynamic >> f->access.dim & 1 ||
         o->stride[f->access.dim] != 1 || bytes < o->align)
         return;
-    /* every index step of the other dimensions is a multiple of the promised alignment by the entry's facts; along
-     * `dim` the position is one of whole vectors only if the map starts at 0 and no digit lies below the lane */
-    for (unsigned d = 0; d < o->rank; d++) /* strides known here may already say that the facts never hold */
+    /* every index step of the other dimensions is a multiple of the promised alignment by the
+     * entry's facts; along `dim` the position is one of whole vectors only if the map starts at 0
+     * and no digit lies below the lane */
+    for (unsigned d = 0; d < o->rank;
+         d++) /* strides known here may already say that the facts never hold */
         if (d != f->access.dim && !(o->dynamic >> d & 1) &&
             (uint64_t)o->stride[d] * tw_elem_size((tw_elem)o->elem) % o->align)
             return;
@@ -73,9 +70,7 @@ align_access(const twi_lowering *w, form *f)
         f->access.align = (uint8_t)o->align;
 }
 
-static form
-access_form(twi_lowering *w, uint32_t access, uint64_t axes)
-{
+static form access_form(twi_lowering *w, uint32_t access, uint64_t axes) {
     const twi_access *a = &w->ir->access.at[access];
     unsigned rank = w->ir->array.at[a->array].rank;
     form f = {.access = {.object = array_object(w, a->array)}};
@@ -99,9 +94,7 @@ access_form(twi_lowering *w, uint32_t access, uint64_t axes)
 }
 
 /* `else`: each index that is not proved inside is tested. */
-static void
-test_inside(twi_lowering *w, uint32_t access, const form *f, twi_mask *mask)
-{
+static void test_inside(twi_lowering *w, uint32_t access, const form *f, twi_mask *mask) {
     const twi_access *a = &w->ir->access.at[access];
     const twi_array *array = &w->ir->array.at[a->array];
     for (unsigned d = 0; a->proof == TWI_ACCESS_GUARDED && d < array->rank; d++) {
@@ -109,17 +102,16 @@ test_inside(twi_lowering *w, uint32_t access, const form *f, twi_mask *mask)
         twi_ix_is_const(w->ir, array->dim[d], &extent);
         if (twi_ix_range(w->ir, a->ix[d], &least, &most) && least >= 0 && most < extent)
             continue;
-        twi_lid i = f->count > 1 && !f->gathered && d == f->access.dim ? twi_w_eval(w, a->ix[d], true)
-                                                                       : f->index[d];
+        twi_lid i = f->count > 1 && !f->gathered && d == f->access.dim
+                        ? twi_w_eval(w, a->ix[d], true)
+                        : f->index[d];
         twi_mask_and(w, mask, twi_w_ix(w, TWI_GE, i, twi_w_int(w, 0)));
         twi_mask_and(w, mask, twi_w_ix(w, TWI_LT, i, twi_w_int(w, extent)));
     }
 }
 
 /* The mask as the access takes it; sets its kind. */
-static twi_lid
-access_mask(twi_lowering *w, form *f, const twi_mask *mask)
-{
+static twi_lid access_mask(twi_lowering *w, form *f, const twi_mask *mask) {
     if (f->count > 1 && !mask->vector && (mask->count || mask->scalar)) {
         f->access.mask = TWI_MASK_COUNT;
         twi_lid n = mask->count ? mask->count : twi_w_int(w, f->count);
@@ -134,9 +126,7 @@ access_mask(twi_lowering *w, form *f, const twi_mask *mask)
     return b;
 }
 
-twi_lid
-twi_w_array_load(twi_lowering *w, twi_id load, bool raw)
-{
+twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw) {
     const twi_ins *i = twi_ins_of(w->ir, load);
     twi_lid x;
     int stage = w->copying ? -1 : twi_w_stage_of(w, load);
@@ -160,9 +150,7 @@ twi_w_array_load(twi_lowering *w, twi_id load, bool raw)
     return raw ? x : twi_w_cast(w, (tw_elem)i->type.elem, x);
 }
 
-bool
-twi_is_move(const twi_lowering *w, twi_id store)
-{
+bool twi_is_move(const twi_lowering *w, twi_id store) {
     twi_id v = twi_arg(w->ir, store, 0);
     const twi_ins *i = twi_ins_of(w->ir, v);
     if (i->op != TWI_LOAD || w->cut.value[v].kept)
@@ -173,17 +161,13 @@ twi_is_move(const twi_lowering *w, twi_id store)
            w->ir->array.at[from].elem != i->type.elem;
 }
 
-static twi_lid
-stored_value(twi_lowering *w, twi_id store, tw_elem storage)
-{
+static twi_lid stored_value(twi_lowering *w, twi_id store, tw_elem storage) {
     twi_id v = twi_arg(w->ir, store, 0);
     return twi_is_move(w, store) ? twi_w_array_load(w, v, true)
                                  : twi_w_cast(w, storage, twi_w_value(w, v));
 }
 
-void
-twi_w_array_store(twi_lowering *w, twi_id store)
-{
+void twi_w_array_store(twi_lowering *w, twi_id store) {
     const twi_ins *i = twi_ins_of(w->ir, store);
     uint64_t axes = twi_access_axes(w->ir, store);
     form f = access_form(w, i->attr, axes);

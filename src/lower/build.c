@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The loop IR builder as the walk uses it: operands of differing counts are splatted, instructions that really
- * arise are counted (the tally), index arithmetic is marked and left out of the count.
+ * The loop IR builder as the walk uses it: operands of differing counts are splatted, instructions
+ * that really arise are counted (the tally), index arithmetic is marked and left out of the count.
  */
 #include "base/hash.h"
 #include "lower/walk.h"
 
-unsigned
-twi_w_count(const twi_lowering *w, twi_lid a)
-{
-    return twi_lins_of(w->c.f, a)->count;
-}
+unsigned twi_w_count(const twi_lowering *w, twi_lid a) { return twi_lins_of(w->c.f, a)->count; }
 
 /* Counts of the operands made equal; the count. */
-static unsigned
-even_out(twi_lowering *w, twi_lid *a, unsigned n)
-{
+static unsigned even_out(twi_lowering *w, twi_lid *a, unsigned n) {
     unsigned count = 1;
     for (unsigned k = 0; k < n; k++)
         if (a[k] && twi_w_count(w, a[k]) > count)
@@ -25,17 +19,14 @@ even_out(twi_lowering *w, twi_lid *a, unsigned n)
     return count;
 }
 
-/* ---- what is there already ---------------------------------------------------------------------- */
-static unsigned
-chain_of(const twi_known *k)
-{
+/* ---- what is there already ----------------------------------------------------------------------
+ */
+static unsigned chain_of(const twi_known *k) {
     uint64_t h = twi_hash_mix(((uint64_t)k->op << 32) | k->attr, ((uint64_t)k->a << 32) | k->b);
     return (unsigned)(h % TWI_KNOWN_CHAINS);
 }
 
-static twi_lid
-find_known(const twi_lowering *w, const twi_known *k)
-{
+static twi_lid find_known(const twi_lowering *w, const twi_known *k) {
     for (uint32_t e = w->known_chain[chain_of(k)]; e; e = w->known.at[e - 1].before) {
         const twi_known *o = &w->known.at[e - 1];
         if (o->op == k->op && o->attr == k->attr && o->a == k->a && o->b == k->b)
@@ -44,9 +35,7 @@ find_known(const twi_lowering *w, const twi_known *k)
     return 0;
 }
 
-static void
-chain_in(twi_lowering *w, twi_known k)
-{
+static void chain_in(twi_lowering *w, twi_known k) {
     unsigned c = chain_of(&k);
     k.before = w->known_chain[c];
     twi_push(w->arena, &w->known, k);
@@ -54,9 +43,7 @@ chain_in(twi_lowering *w, twi_known k)
 }
 
 /* On leaving a body: what stands in it is no longer known; what was moved out of it is. */
-static void
-forget_known(twi_lowering *w, uint32_t n, unsigned level)
-{
+static void forget_known(twi_lowering *w, uint32_t n, unsigned level) {
     uint32_t top = w->known.n;
     for (uint32_t k = top; k-- > n;)
         w->known_chain[chain_of(&w->known.at[k])] = w->known.at[k].before;
@@ -69,31 +56,25 @@ forget_known(twi_lowering *w, uint32_t n, unsigned level)
     }
 }
 
-/* ---- hoisting: a pure instruction stands where its last operand becomes known ------------------------ */
-static void
-set_level(twi_lowering *w, twi_lid v, unsigned level)
-{
+/* ---- hoisting: a pure instruction stands where its last operand becomes known
+ * ------------------------ */
+static void set_level(twi_lowering *w, twi_lid v, unsigned level) {
     while (w->level.n <= v)
         twi_push(w->arena, &w->level, (uint8_t)255);
     w->level.at[v] = (uint8_t)level;
 }
 
-static unsigned
-level_of(const twi_lowering *w, twi_lid v)
-{
+static unsigned level_of(const twi_lowering *w, twi_lid v) {
     return v < w->level.n && w->level.at[v] != 255 ? w->level.at[v] : w->c.open.n;
 }
 
-static twi_lid *
-head_of(twi_lowering *w, unsigned level)
-{
+static twi_lid *head_of(twi_lowering *w, unsigned level) {
     return level ? &w->c.f->ins.at[w->c.open.at[level - 1]].body : &w->c.f->first;
 }
 
-/* Takes v, which follows `prev` in the innermost body, out to `level`, before the body that is open there. */
-static void
-move_out(twi_lowering *w, twi_lid v, twi_lid prev, unsigned level)
-{
+/* Takes v, which follows `prev` in the innermost body, out to `level`, before the body that is open
+ * there. */
+static void move_out(twi_lowering *w, twi_lid v, twi_lid prev, unsigned level) {
     twi_lins *ins = w->c.f->ins.at;
     unsigned depth = w->c.open.n;
     *(prev ? &ins[prev].next : head_of(w, depth)) = ins[v].next;
@@ -106,9 +87,7 @@ move_out(twi_lowering *w, twi_lid v, twi_lid prev, unsigned level)
 }
 
 /* Places the instructions made since `first`, which follow `prev`; the last one's level. */
-static unsigned
-place(twi_lowering *w, uint32_t first, twi_lid prev)
-{
+static unsigned place(twi_lowering *w, uint32_t first, twi_lid prev) {
     unsigned depth = w->c.open.n, level = depth;
     for (twi_lid v = first; v < w->c.f->ins.n; v++) {
         level = 0;
@@ -126,9 +105,7 @@ place(twi_lowering *w, uint32_t first, twi_lid prev)
 }
 
 /* Remembers an instruction that was asked for as k and is now v; it stands where it was placed. */
-static twi_lid
-learn(twi_lowering *w, twi_known k, uint32_t first, twi_lid prev, twi_lid v)
-{
+static twi_lid learn(twi_lowering *w, twi_known k, uint32_t first, twi_lid prev, twi_lid v) {
     place(w, first, prev);
     k.is = v;
     k.level = level_of(w, v);
@@ -136,15 +113,9 @@ learn(twi_lowering *w, twi_known k, uint32_t first, twi_lid prev, twi_lid v)
     return v;
 }
 
-static twi_lid
-last_here(const twi_lowering *w)
-{
-    return w->c.last.at[w->c.open.n];
-}
+static twi_lid last_here(const twi_lowering *w) { return w->c.last.at[w->c.open.n]; }
 
-twi_lid
-twi_w_splat(twi_lowering *w, twi_lid a, unsigned count)
-{
+twi_lid twi_w_splat(twi_lowering *w, twi_lid a, unsigned count) {
     if (twi_w_count(w, a) == count)
         return a;
     twi_known k = {.op = TWI_L_SPLAT, .attr = count, .a = a};
@@ -153,18 +124,14 @@ twi_w_splat(twi_lowering *w, twi_lid a, unsigned count)
     return is ? is : learn(w, k, first, prev, twi_lb_splat(&w->c, a, count));
 }
 
-twi_lid
-twi_w_leaf(twi_lowering *w, twi_loop_op op, unsigned count, uint32_t attr)
-{
+twi_lid twi_w_leaf(twi_lowering *w, twi_loop_op op, unsigned count, uint32_t attr) {
     twi_known k = {.op = (uint16_t)op, .attr = attr, .a = count};
     twi_lid is = find_known(w, &k), prev = last_here(w);
     uint32_t first = w->c.f->ins.n;
     return is ? is : learn(w, k, first, prev, twi_lb_leaf(&w->c, op, TW_I64, count, attr));
 }
 
-twi_lid
-twi_w_op(twi_lowering *w, unsigned op, twi_lid a, twi_lid b, twi_lid d)
-{
+twi_lid twi_w_op(twi_lowering *w, unsigned op, twi_lid a, twi_lid b, twi_lid d) {
     twi_lid x[3] = {a, b, d};
     even_out(w, x, 3);
     uint32_t before = w->c.f->ins.n;
@@ -174,16 +141,12 @@ twi_w_op(twi_lowering *w, unsigned op, twi_lid a, twi_lid b, twi_lid d)
     return r;
 }
 
-static void
-mark_index(twi_lowering *w, twi_lid v)
-{
+static void mark_index(twi_lowering *w, twi_lid v) {
     if (w->c.f->ins.at[v].op != TWI_L_LCONST)
         w->c.f->ins.at[v].flags |= TWI_FLAG_INDEX;
 }
 
-twi_lid
-twi_w_ix(twi_lowering *w, unsigned op, twi_lid a, twi_lid b)
-{
+twi_lid twi_w_ix(twi_lowering *w, unsigned op, twi_lid a, twi_lid b) {
     twi_lid x[2] = {a, b};
     even_out(w, x, 2);
     twi_known k = {.op = (uint16_t)op, .a = x[0], .b = x[1]};
@@ -199,9 +162,7 @@ twi_w_ix(twi_lowering *w, unsigned op, twi_lid a, twi_lid b)
     return learn(w, k, before, prev, r);
 }
 
-twi_lid
-twi_w_ix_select(twi_lowering *w, twi_lid condition, twi_lid a, twi_lid b)
-{
+twi_lid twi_w_ix_select(twi_lowering *w, twi_lid condition, twi_lid a, twi_lid b) {
     uint32_t before = w->c.f->ins.n;
     twi_lid r = twi_lb_op(&w->c, TWI_SELECT, condition, a, b);
     for (uint32_t k = before; k < w->c.f->ins.n; k++)
@@ -209,9 +170,7 @@ twi_w_ix_select(twi_lowering *w, twi_lid condition, twi_lid a, twi_lid b)
     return r;
 }
 
-twi_lid
-twi_w_cast(twi_lowering *w, tw_elem elem, twi_lid a)
-{
+twi_lid twi_w_cast(twi_lowering *w, tw_elem elem, twi_lid a) {
     if (twi_lins_of(w->c.f, a)->elem == elem)
         return a;
     uint32_t before = w->c.f->ins.n;
@@ -221,41 +180,33 @@ twi_w_cast(twi_lowering *w, tw_elem elem, twi_lid a)
     return r;
 }
 
-twi_lid
-twi_w_const(twi_lowering *w, tw_elem elem, uint64_t bits, unsigned flags)
-{
-    twi_known k = {.op = TWI_L_LCONST, .attr = (uint32_t)elem << 8 | flags, .a = (uint32_t)bits, .b = (uint32_t)(bits >> 32)};
+twi_lid twi_w_const(twi_lowering *w, tw_elem elem, uint64_t bits, unsigned flags) {
+    twi_known k = {.op = TWI_L_LCONST,
+                   .attr = (uint32_t)elem << 8 | flags,
+                   .a = (uint32_t)bits,
+                   .b = (uint32_t)(bits >> 32)};
     twi_lid is = find_known(w, &k), prev = last_here(w);
     uint32_t first = w->c.f->ins.n;
     return is ? is : learn(w, k, first, prev, twi_lb_bits(&w->c, elem, bits, flags));
 }
 
-twi_lid
-twi_w_int(twi_lowering *w, int64_t k)
-{
-    return twi_w_const(w, TW_I64, (uint64_t)k, 0);
-}
+twi_lid twi_w_int(twi_lowering *w, int64_t k) { return twi_w_const(w, TW_I64, (uint64_t)k, 0); }
 
-twi_lid
-twi_w_lane_fold(twi_lowering *w, unsigned merge, twi_lid a, unsigned log_stride, unsigned log_extent)
-{
+twi_lid twi_w_lane_fold(twi_lowering *w, unsigned merge, twi_lid a, unsigned log_stride,
+                        unsigned log_extent) {
     if (w->tally)
         w->tally->lane_rounds += w->trips * log_extent;
     return twi_lb_lane_fold(&w->c, merge, a, log_stride, log_extent);
 }
 
-twi_lid
-twi_w_lane_xor(twi_lowering *w, twi_lid a, uint32_t mask)
-{
+twi_lid twi_w_lane_xor(twi_lowering *w, twi_lid a, uint32_t mask) {
     if (w->tally)
         w->tally->lane_rounds += w->trips;
     return twi_lb_lane_xor(&w->c, a, mask);
 }
 
 /* Elements of an object that an access of this count moves. */
-static void
-count_access(twi_lowering *w, const twi_laccess *a, unsigned count, bool store)
-{
+static void count_access(twi_lowering *w, const twi_laccess *a, unsigned count, bool store) {
     if (!w->tally)
         return;
     const twi_object *o = &w->c.f->object.at[a->object];
@@ -268,23 +219,19 @@ count_access(twi_lowering *w, const twi_laccess *a, unsigned count, bool store)
     (store ? w->tally->stores : w->tally->loads)[o->array] += w->trips;
 }
 
-twi_lid
-twi_w_load(twi_lowering *w, twi_laccess access, const twi_lid *index, unsigned count, twi_lid mask, twi_lid other)
-{
+twi_lid twi_w_load(twi_lowering *w, twi_laccess access, const twi_lid *index, unsigned count,
+                   twi_lid mask, twi_lid other) {
     count_access(w, &access, count, false);
     return twi_lb_load(&w->c, access, index, count, mask, other);
 }
 
-void
-twi_w_store(twi_lowering *w, twi_laccess access, const twi_lid *index, twi_lid value, twi_lid mask)
-{
+void twi_w_store(twi_lowering *w, twi_laccess access, const twi_lid *index, twi_lid value,
+                 twi_lid mask) {
     count_access(w, &access, twi_w_count(w, value), true);
     twi_lb_store(&w->c, access, index, value, mask);
 }
 
-static void
-opened(twi_lowering *w, double trips, twi_lid prev)
-{
+static void opened(twi_lowering *w, double trips, twi_lid prev) {
     twi_push(w->arena, &w->anchor, prev);
     set_level(w, w->c.open.at[w->c.open.n - 1], w->c.open.n);
     twi_push(w->arena, &w->open_trips, w->trips);
@@ -292,9 +239,7 @@ opened(twi_lowering *w, double trips, twi_lid prev)
     w->trips *= trips;
 }
 
-twi_lid
-twi_w_for(twi_lowering *w, twi_lid lo, twi_lid hi)
-{
+twi_lid twi_w_for(twi_lowering *w, twi_lid lo, twi_lid hi) {
     double groups = (double)twi_plan_groups(w->plan);
     double trips = twi_estimate(w->c.f, hi, groups) - twi_estimate(w->c.f, lo, groups);
     twi_lid prev = last_here(w), i = twi_lb_for(&w->c, lo, hi, 1);
@@ -304,25 +249,19 @@ twi_w_for(twi_lowering *w, twi_lid lo, twi_lid hi)
     return i;
 }
 
-twi_lid
-twi_w_unroll(twi_lowering *w, uint32_t n)
-{
+twi_lid twi_w_unroll(twi_lowering *w, uint32_t n) {
     twi_lid prev = last_here(w), i = twi_lb_unroll(&w->c, n);
     opened(w, n, prev);
     return i;
 }
 
-void
-twi_w_if(twi_lowering *w, twi_lid condition)
-{
+void twi_w_if(twi_lowering *w, twi_lid condition) {
     twi_lid prev = last_here(w);
     twi_lb_if(&w->c, condition);
     opened(w, 1, prev);
 }
 
-void
-twi_w_close(twi_lowering *w)
-{
+void twi_w_close(twi_lowering *w) {
     w->trips = w->open_trips.at[--w->open_trips.n];
     forget_known(w, w->open_known.at[--w->open_known.n], w->c.open.n);
     w->anchor.n--;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Folds over subgroups: leaders write their partial results to shared memory, one barrier, every worker folds them in
- * order. All folds of a phase share the two barriers.
+ * Folds over subgroups: leaders write their partial results to shared memory, one barrier, every
+ * worker folds them in order. All folds of a phase share the two barriers.
  */
 #include "lower/walk.h"
 
@@ -10,16 +10,16 @@ typedef struct {
     int64_t subs;
 } board;
 
-/* Index of a partial result: own digits on subgroups and lanes, own time digits; row-major, one dimension an axis. */
-static unsigned
-board_index(twi_lowering *w, const twi_fold *f, twi_lid *index, int64_t *extent)
-{
+/* Index of a partial result: own digits on subgroups and lanes, own time digits; row-major, one
+ * dimension an axis. */
+static unsigned board_index(twi_lowering *w, const twi_fold *f, twi_lid *index, int64_t *extent) {
     unsigned rank = 0;
     for (unsigned a = 0; a < w->ir->axis.n; a++) {
         if (!(f->own >> a & 1))
             continue;
         const twi_map *m = twi_w_map(w, a);
-        uint8_t digits = twi_time_digits(w->ir, w->frame, a) | twi_level_digits(m, TWI_LV_SUB) | twi_level_digits(m, TWI_LV_LANE);
+        uint8_t digits = twi_time_digits(w->ir, w->frame, a) | twi_level_digits(m, TWI_LV_SUB) |
+                         twi_level_digits(m, TWI_LV_LANE);
         if (twi_digits_extent(m, digits) == 1)
             continue;
         if (index)
@@ -31,12 +31,11 @@ board_index(twi_lowering *w, const twi_fold *f, twi_lid *index, int64_t *extent)
     return rank;
 }
 
-static void
-make_board(twi_lowering *w, const twi_fold *f, board *b)
-{
+static void make_board(twi_lowering *w, const twi_fold *f, board *b) {
     b->subs = twi_fold_subs(w, f);
     for (unsigned k = 0; k < f->states; k++) {
-        twi_object o = {.kind = TWI_OBJ_SHARED, .count = 1, .elem = w->c.f->object.at[f->part[k]].elem};
+        twi_object o = {
+            .kind = TWI_OBJ_SHARED, .count = 1, .elem = w->c.f->object.at[f->part[k]].elem};
         o.name = twi_ins_of(w->ir, f->id)->name;
         o.rank = (uint8_t)board_index(w, f, NULL, o.extent);
         b->rank = o.rank;
@@ -46,9 +45,7 @@ make_board(twi_lowering *w, const twi_fold *f, board *b)
 }
 
 /* Number of this worker's subgroup among those folded. */
-static twi_lid
-folded_sub(twi_lowering *w, const twi_fold *f)
-{
+static twi_lid folded_sub(twi_lowering *w, const twi_fold *f) {
     twi_lid n = twi_w_int(w, 0);
     for (unsigned a = 0; a < w->ir->axis.n; a++) {
         if (!(f->folded >> a & 1))
@@ -60,29 +57,24 @@ folded_sub(twi_lowering *w, const twi_fold *f)
     return n;
 }
 
-static void
-open_own_time(twi_lowering *w, const twi_fold *f)
-{
+static void open_own_time(twi_lowering *w, const twi_fold *f) {
     for (unsigned a = 0; a < w->ir->axis.n; a++)
         for (unsigned d = 0; d < twi_w_map(w, a)->n; d++)
             if (f->own >> a & 1 && twi_time_digits(w->ir, w->frame, a) >> d & 1)
                 twi_w_open(w, a, d);
 }
 
-/* One worker writes each: the one at 0 of every digit that neither the fold's own axes nor its folded subgroups have
- * (folded lanes hold the same by now), the lowest where parts of the ids are not used at all. */
-static twi_mask
-writers(twi_lowering *w, const twi_fold *f)
-{
+/* One worker writes each: the one at 0 of every digit that neither the fold's own axes nor its
+ * folded subgroups have (folded lanes hold the same by now), the lowest where parts of the ids are
+ * not used at all. */
+static twi_mask writers(twi_lowering *w, const twi_fold *f) {
     twi_mask lead = {0, 0, 0};
     twi_w_lead_level(w, TWI_LV_SUB, w->subs, f->own | f->folded, &lead);
     twi_w_lead_level(w, TWI_LV_LANE, w->lanes, f->own, &lead);
     return lead;
 }
 
-static void
-write_partials(twi_lowering *w, const twi_fold *f, const board *b)
-{
+static void write_partials(twi_lowering *w, const twi_fold *f, const board *b) {
     unsigned depth = twi_w_depth(w);
     open_own_time(w, f);
     twi_mask lead = writers(w, f);
@@ -90,15 +82,14 @@ write_partials(twi_lowering *w, const twi_fold *f, const board *b)
     board_index(w, f, index, NULL);
     index[b->rank] = folded_sub(w, f);
     for (unsigned k = 0; k < f->states; k++) {
-        twi_laccess a = {.object = b->object[k], .mask = lead.scalar ? TWI_MASK_BOOL : TWI_MASK_NONE};
+        twi_laccess a = {.object = b->object[k],
+                         .mask = lead.scalar ? TWI_MASK_BOOL : TWI_MASK_NONE};
         twi_w_store(w, a, index, twi_w_stripe_load(w, f->part[k], f->own), lead.scalar);
     }
     twi_w_shut(w, depth);
 }
 
-static void
-read_partials(twi_lowering *w, const twi_fold *f, const board *b, bool at_top)
-{
+static void read_partials(twi_lowering *w, const twi_fold *f, const board *b, bool at_top) {
     unsigned depth = twi_w_depth(w);
     uint32_t mark = twi_w_scope(w);
     open_own_time(w, f);
@@ -125,9 +116,7 @@ read_partials(twi_lowering *w, const twi_fold *f, const board *b, bool at_top)
     twi_w_forget(w, mark);
 }
 
-void
-twi_fold_collect(twi_lowering *w, twi_fold *folds, unsigned n)
-{
+void twi_fold_collect(twi_lowering *w, twi_fold *folds, unsigned n) {
     board boards[64];
     uint64_t effects = 0;
     unsigned with_subs = 0;

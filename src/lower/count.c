@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Features counted over built loop IR: bodies times trips. The tally counts the same while walking; a test compares.
+ * Features counted over built loop IR: bodies times trips. The tally counts the same while walking;
+ * a test compares.
  */
 #include "lower/walk.h"
 
-static double
-middle_of_loop(const twi_func *f, const twi_lins *i, double groups)
-{
+static double middle_of_loop(const twi_func *f, const twi_lins *i, double groups) {
     double lo = 0, trips = i->attr;
     if (i->op == TWI_L_FOR) {
         lo = twi_estimate(f, f->args.at[i->arg], groups);
@@ -14,23 +13,17 @@ middle_of_loop(const twi_func *f, const twi_lins *i, double groups)
     return lo + (trips > 1 ? (trips - 1) / 2 : 0);
 }
 
-static double
-middle_of_id(const twi_func *f, unsigned level, double groups)
-{
+static double middle_of_id(const twi_func *f, unsigned level, double groups) {
     double n = level == TWI_LV_GRID ? groups : level == TWI_LV_SUB ? f->subs : f->lanes;
     return n > 1 ? (n - 1) / 2 : 0;
 }
 
-static double
-floor_of(double x)
-{
+static double floor_of(double x) {
     double t = (double)(int64_t)x;
     return t > x ? t - 1 : t;
 }
 
-double
-twi_estimate(const twi_func *f, twi_lid v, double groups)
-{
+double twi_estimate(const twi_func *f, twi_lid v, double groups) {
     const twi_lins *i = &f->ins.at[v];
     double a = 0, b = 0;
     if (i->op < TWI_ELEMENTWISE_END && i->nargs) {
@@ -66,9 +59,7 @@ twi_estimate(const twi_func *f, twi_lid v, double groups)
     }
 }
 
-static void
-count_access(const twi_func *f, const twi_lins *i, double trips, twi_features *out)
-{
+static void count_access(const twi_func *f, const twi_lins *i, double trips, twi_features *out) {
     const twi_object *o = &f->object.at[f->access.at[i->attr].object];
     bool store = i->op == TWI_L_LSTORE;
     unsigned count = store ? f->ins.at[f->args.at[i->arg + o->rank]].count : i->count;
@@ -81,9 +72,7 @@ count_access(const twi_func *f, const twi_lins *i, double trips, twi_features *o
     (store ? out->stores : out->loads)[o->array] += trips;
 }
 
-static void
-count_ins(const twi_func *f, const twi_lins *i, double trips, twi_features *out)
-{
+static void count_ins(const twi_func *f, const twi_lins *i, double trips, twi_features *out) {
     if (i->op < TWI_ELEMENTWISE_END) {
         if (!(i->flags & TWI_FLAG_INDEX))
             out->ops[twi_op_row(i->op)->price] += trips;
@@ -98,14 +87,14 @@ count_ins(const twi_func *f, const twi_lins *i, double trips, twi_features *out)
     }
 }
 
-static void
-count_body(const twi_func *f, twi_lid first, double trips, double groups, twi_features *out)
-{
+static void count_body(const twi_func *f, twi_lid first, double trips, double groups,
+                       twi_features *out) {
     for (twi_lid v = first; v; v = f->ins.at[v].next) {
         const twi_lins *i = &f->ins.at[v];
         double inner = trips;
         if (i->op == TWI_L_FOR) {
-            double n = twi_estimate(f, f->args.at[i->arg + 1], groups) - twi_estimate(f, f->args.at[i->arg], groups);
+            double n = twi_estimate(f, f->args.at[i->arg + 1], groups) -
+                       twi_estimate(f, f->args.at[i->arg], groups);
             inner *= n > 0 ? n : 0;
             out->trips += inner;
         } else if (i->op == TWI_L_UNROLL) {
@@ -116,9 +105,7 @@ count_body(const twi_func *f, twi_lid first, double trips, double groups, twi_fe
     }
 }
 
-static uint32_t
-code_size(const twi_func *f, twi_lid first)
-{
+static uint32_t code_size(const twi_func *f, twi_lid first) {
     uint32_t n = 0;
     for (twi_lid v = first; v; v = f->ins.at[v].next) {
         const twi_lins *i = &f->ins.at[v];
@@ -128,9 +115,7 @@ code_size(const twi_func *f, twi_lid first)
 }
 
 /* Share of the argument accesses that touch neighbours (or one element) at a time. */
-static double
-wide_share(const twi_func *f)
-{
+static double wide_share(const twi_func *f) {
     double wide = 0, all = 0;
     for (uint32_t v = 1; v < f->ins.n; v++) {
         const twi_lins *i = &f->ins.at[v];
@@ -143,16 +128,15 @@ wide_share(const twi_func *f)
         bool gathered = false;
         for (unsigned d = 0; d < o->rank; d++)
             gathered |= f->ins.at[f->args.at[i->arg + d]].count > 1;
-        unsigned count = i->op == TWI_L_LSTORE ? f->ins.at[f->args.at[i->arg + o->rank]].count : i->count;
+        unsigned count =
+            i->op == TWI_L_LSTORE ? f->ins.at[f->args.at[i->arg + o->rank]].count : i->count;
         all++;
         wide += count == 1 || (!gathered && o->stride[a->dim] == 1);
     }
     return all > 0 ? wide / all : 1;
 }
 
-void
-twi_features_of_func(const twi_func *f, twi_features *out)
-{
+void twi_features_of_func(const twi_func *f, twi_features *out) {
     out->code = code_size(f, f->first);
     out->wide = wide_share(f);
     for (uint32_t k = 1; k < f->object.n; k++) {
@@ -165,9 +149,7 @@ twi_features_of_func(const twi_func *f, twi_features *out)
     }
 }
 
-void
-twi_count(twi_arena *arena, const twi_loop *loop, uint32_t scope, twi_features *out)
-{
+void twi_count(twi_arena *arena, const twi_loop *loop, uint32_t scope, twi_features *out) {
     memset(out, 0, sizeof *out);
     const twi_entry *entry = &loop->entry.at[0];
     const twi_func *f = NULL;

@@ -3,9 +3,7 @@
  */
 #include "lower/cut.h"
 
-uint64_t
-twi_access_axes(const tw_ir *ir, twi_id v)
-{
+uint64_t twi_access_axes(const tw_ir *ir, twi_id v) {
     const twi_ins *i = twi_ins_of(ir, v);
     const twi_access *a = &ir->access.at[i->attr];
     uint64_t axes = 0;
@@ -16,9 +14,7 @@ twi_access_axes(const tw_ir *ir, twi_id v)
     return axes;
 }
 
-bool
-twi_scope_touches(const twi_cut *cut, uint32_t array, unsigned op)
-{
+bool twi_scope_touches(const twi_cut *cut, uint32_t array, unsigned op) {
     for (uint32_t k = 0; k < cut->all.n; k++) {
         const twi_ins *i = twi_ins_of(cut->ir, cut->all.at[k]);
         if (i->op == op && cut->ir->access.at[i->attr].array == array)
@@ -27,9 +23,7 @@ twi_scope_touches(const twi_cut *cut, uint32_t array, unsigned op)
     return false;
 }
 
-static void
-collect_values(twi_arena *arena, twi_cut *cut, uint32_t region)
-{
+static void collect_values(twi_arena *arena, twi_cut *cut, uint32_t region) {
     const twi_region *r = &cut->ir->region.at[region];
     cut->phases[region] = 1;
     for (uint32_t k = 0; k < r->carries.n; k++) {
@@ -48,16 +42,13 @@ collect_values(twi_arena *arena, twi_cut *cut, uint32_t region)
     }
 }
 
-/* Level of operand o as seen from region `from`: values of outer regions are settled before it starts. */
-static uint16_t
-level_from(const twi_cut *cut, uint32_t from, twi_id o)
-{
+/* Level of operand o as seen from region `from`: values of outer regions are settled before it
+ * starts. */
+static uint16_t level_from(const twi_cut *cut, uint32_t from, twi_id o) {
     return cut->value[o].region == from ? cut->value[o].avail : 0;
 }
 
-static uint16_t
-operands_level(const twi_cut *cut, uint32_t region, twi_id v)
-{
+static uint16_t operands_level(const twi_cut *cut, uint32_t region, twi_id v) {
     const twi_ins *i = twi_ins_of(cut->ir, v);
     uint16_t level = 0;
     for (unsigned k = 0; k < i->nargs; k++) {
@@ -68,9 +59,7 @@ operands_level(const twi_cut *cut, uint32_t region, twi_id v)
 }
 
 /* Level at which all that a serial region takes from `region` is there. */
-static uint16_t
-captured_level(const twi_cut *cut, uint32_t region, uint32_t inner)
-{
+static uint16_t captured_level(const twi_cut *cut, uint32_t region, uint32_t inner) {
     uint16_t level = 0;
     for (uint32_t k = 0; k < cut->all.n; k++) {
         twi_id v = cut->all.at[k];
@@ -86,9 +75,7 @@ captured_level(const twi_cut *cut, uint32_t region, uint32_t inner)
 }
 
 /* A store runs after every earlier store of its array, and after loads of it at other places. */
-static uint16_t
-memory_level(const twi_cut *cut, uint32_t region, uint32_t upto, twi_id store)
-{
+static uint16_t memory_level(const twi_cut *cut, uint32_t region, uint32_t upto, twi_id store) {
     const tw_ir *ir = cut->ir;
     const twi_access *mine = &ir->access.at[twi_ins_of(ir, store)->attr];
     const twi_region *r = &ir->region.at[region];
@@ -109,9 +96,7 @@ memory_level(const twi_cut *cut, uint32_t region, uint32_t upto, twi_id store)
     return level;
 }
 
-static void
-level_region(twi_cut *cut, uint32_t region)
-{
+static void level_region(twi_cut *cut, uint32_t region) {
     const tw_ir *ir = cut->ir;
     const twi_region *r = &ir->region.at[region];
     uint16_t most = 0;
@@ -147,9 +132,7 @@ level_region(twi_cut *cut, uint32_t region)
 }
 
 /* `o` is needed by something of `region` that runs in phase p. */
-static void
-need(twi_cut *cut, uint32_t region, uint16_t p, twi_id o)
-{
+static void need(twi_cut *cut, uint32_t region, uint16_t p, twi_id o) {
     twi_cut_value *c = &cut->value[o];
     c->used = true;
     if (twi_op_row(twi_ins_of(cut->ir, o)->op)->kind != TWI_KIND_LOCAL)
@@ -158,10 +141,9 @@ need(twi_cut *cut, uint32_t region, uint16_t p, twi_id o)
     c->last = p > c->last ? p : c->last;
 }
 
-/* Backwards: the last phase in which each local value is needed. Consumers come after their operands. */
-static void
-mark_crossing(twi_cut *cut)
-{
+/* Backwards: the last phase in which each local value is needed. Consumers come after their
+ * operands. */
+static void mark_crossing(twi_cut *cut) {
     const tw_ir *ir = cut->ir;
     for (uint32_t k = cut->all.n; k-- > 0;) {
         twi_id v = cut->all.at[k];
@@ -186,17 +168,14 @@ mark_crossing(twi_cut *cut)
     }
 }
 
-static bool
-loads_stored_array(const twi_cut *cut, twi_id v)
-{
+static bool loads_stored_array(const twi_cut *cut, twi_id v) {
     const twi_ins *i = twi_ins_of(cut->ir, v);
     return i->op == TWI_LOAD &&
            twi_scope_touches(cut, cut->ir->access.at[i->attr].array, TWI_STORE);
 }
 
-void
-twi_cut_scope(twi_arena *arena, const tw_ir *ir, const twi_plan *plan, uint32_t scope, twi_cut *out)
-{
+void twi_cut_scope(twi_arena *arena, const tw_ir *ir, const twi_plan *plan, uint32_t scope,
+                   twi_cut *out) {
     memset(out, 0, sizeof *out);
     out->ir = ir;
     out->scope = scope;
@@ -213,6 +192,7 @@ twi_cut_scope(twi_arena *arena, const tw_ir *ir, const twi_plan *plan, uint32_t 
         const twi_place *place = plan ? twi_plan_place(plan, v) : NULL;
         if (!c->crossing && !(place && place->to))
             continue;
-        c->kept = (place && (place->keep == TWI_KEEP_STRIPE || place->to)) || loads_stored_array(out, v);
+        c->kept =
+            (place && (place->keep == TWI_KEEP_STRIPE || place->to)) || loads_stored_array(out, v);
     }
 }

@@ -3,15 +3,9 @@
  */
 #include "lower/walk.h"
 
-const twi_map *
-twi_w_map(const twi_lowering *w, unsigned axis)
-{
-    return &w->frame->map[axis];
-}
+const twi_map *twi_w_map(const twi_lowering *w, unsigned axis) { return &w->frame->map[axis]; }
 
-uint8_t
-twi_level_digits(const twi_map *m, unsigned level)
-{
+uint8_t twi_level_digits(const twi_map *m, unsigned level) {
     uint8_t set = 0;
     for (unsigned d = 0; d < m->n; d++)
         if (m->d[d].level == level)
@@ -19,19 +13,16 @@ twi_level_digits(const twi_map *m, unsigned level)
     return set;
 }
 
-uint8_t
-twi_time_digits(const tw_ir *ir, const twi_frame *frame, unsigned axis)
-{
+uint8_t twi_time_digits(const tw_ir *ir, const twi_frame *frame, unsigned axis) {
     const twi_map *m = &frame->map[axis];
     uint8_t set = twi_level_digits(m, TWI_LV_LOOP) | twi_level_digits(m, TWI_LV_SLOT);
-    if (ir->axis.at[axis].kind != TWI_AXIS_STEP) /* a trip of the plan's own, not of the text's region */
+    if (ir->axis.at[axis].kind !=
+        TWI_AXIS_STEP) /* a trip of the plan's own, not of the text's region */
         set |= twi_level_digits(m, TWI_LV_SERIAL);
     return set;
 }
 
-int64_t
-twi_digits_extent(const twi_map *m, uint8_t digits)
-{
+int64_t twi_digits_extent(const twi_map *m, uint8_t digits) {
     int64_t e = 1;
     for (unsigned d = 0; d < m->n; d++)
         if (digits >> d & 1)
@@ -39,9 +30,7 @@ twi_digits_extent(const twi_map *m, uint8_t digits)
     return e;
 }
 
-int64_t
-twi_axis_extent(const tw_ir *ir, unsigned axis)
-{
+int64_t twi_axis_extent(const tw_ir *ir, unsigned axis) {
     int64_t lo, hi;
     const twi_axis *a = &ir->axis.at[axis];
     if (!twi_ix_is_const(ir, a->lo, &lo) || !twi_ix_is_const(ir, a->hi, &hi))
@@ -49,20 +38,18 @@ twi_axis_extent(const tw_ir *ir, unsigned axis)
     return hi > lo ? hi - lo : 0;
 }
 
-/* ---- group ------------------------------------------------------------------------------------- */
+/* ---- group -------------------------------------------------------------------------------------
+ */
 /* id / stride % extent, without the modulo for the outermost digit. */
-static twi_lid
-split_id(twi_lowering *w, twi_lid id, int64_t stride, int64_t extent, bool outermost)
-{
+static twi_lid split_id(twi_lowering *w, twi_lid id, int64_t stride, int64_t extent,
+                        bool outermost) {
     if (extent == 1)
         return twi_w_int(w, 0);
     twi_lid q = twi_w_ix(w, TWI_IDIV, id, twi_w_int(w, stride));
     return outermost ? q : twi_w_ix(w, TWI_IMOD, q, twi_w_int(w, extent));
 }
 
-static void
-open_grid(twi_lowering *w)
-{
+static void open_grid(twi_lowering *w) {
     const twi_region *scope = &w->ir->region.at[w->cut.scope];
     int64_t stride = 1;
     twi_lid id = 0;
@@ -86,10 +73,9 @@ open_grid(twi_lowering *w)
     }
 }
 
-/* Lanes of an SIMT subgroup; an explicit lane is a part of the vector, the digit itself stands at 0. */
-static void
-open_level(twi_lowering *w, unsigned level, int64_t total)
-{
+/* Lanes of an SIMT subgroup; an explicit lane is a part of the vector, the digit itself stands at
+ * 0. */
+static void open_level(twi_lowering *w, unsigned level, int64_t total) {
     twi_lid id = 0;
     for (unsigned a = 0; a < w->ir->axis.n; a++) {
         const twi_map *m = twi_w_map(w, a);
@@ -110,9 +96,7 @@ open_level(twi_lowering *w, unsigned level, int64_t total)
     }
 }
 
-void
-twi_w_open_group(twi_lowering *w)
-{
+void twi_w_open_group(twi_lowering *w) {
     for (unsigned f = w->plan->frames; f-- > 0;) {
         twi_w_enter(w, f);
         open_grid(w);
@@ -121,51 +105,37 @@ twi_w_open_group(twi_lowering *w)
     }
 }
 
-/* ---- positions ---------------------------------------------------------------------------------- */
+/* ---- positions ----------------------------------------------------------------------------------
+ */
 /* lo + the open digits times their weights; only digits of at least that weight. */
-static twi_lid
-position_from(twi_lowering *w, unsigned axis, int64_t least_weight)
-{
+static twi_lid position_from(twi_lowering *w, unsigned axis, int64_t least_weight) {
     const twi_map *m = twi_w_map(w, axis);
     twi_lid p = twi_w_lo(w, axis);
     for (unsigned d = 0; d < m->n; d++) {
         int64_t weight = twi_map_weight(m, d);
         if (m->d[d].extent == 1 || weight < least_weight || !w->digit[axis][d])
             continue;
-        p = twi_w_ix(w, TWI_ADD, p,
-                     twi_w_ix(w, TWI_MUL, w->digit[axis][d], twi_w_int(w, weight)));
+        p = twi_w_ix(w, TWI_ADD, p, twi_w_ix(w, TWI_MUL, w->digit[axis][d], twi_w_int(w, weight)));
     }
     return p;
 }
 
-twi_lid
-twi_w_position(twi_lowering *w, unsigned axis)
-{
-    return position_from(w, axis, 1);
-}
+twi_lid twi_w_position(twi_lowering *w, unsigned axis) { return position_from(w, axis, 1); }
 
-twi_lid
-twi_w_lo(twi_lowering *w, unsigned axis)
-{
+twi_lid twi_w_lo(twi_lowering *w, unsigned axis) {
     return twi_w_eval(w, w->ir->axis.at[axis].lo, false);
 }
 
-twi_lid
-twi_w_hi(twi_lowering *w, unsigned axis)
-{
+twi_lid twi_w_hi(twi_lowering *w, unsigned axis) {
     return twi_w_eval(w, w->ir->axis.at[axis].hi, false);
 }
 
-static twi_lid
-vector_position(twi_lowering *w, unsigned axis)
-{
+static twi_lid vector_position(twi_lowering *w, unsigned axis) {
     twi_lid iota = twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0);
     return twi_w_ix(w, TWI_ADD, twi_w_position(w, axis), iota);
 }
 
-static twi_lid
-block_bound(twi_lowering *w, unsigned axis, bool high)
-{
+static twi_lid block_bound(twi_lowering *w, unsigned axis, bool high) {
     int64_t block = w->ir->axis.at[axis].block;
     twi_lid lo = position_from(w, axis, block > 0 ? block : 1);
     if (!high)
@@ -174,12 +144,11 @@ block_bound(twi_lowering *w, unsigned axis, bool high)
     return twi_w_ix(w, TWI_MIN, end, twi_w_hi(w, axis));
 }
 
-twi_lid
-twi_w_eval(twi_lowering *w, twi_ix x, bool vector)
-{
+twi_lid twi_w_eval(twi_lowering *w, twi_ix x, bool vector) {
     static const uint16_t binary[] = {
-        [TWI_IX_ADD] = TWI_ADD,  [TWI_IX_SUB] = TWI_SUB, [TWI_IX_MUL] = TWI_MUL, [TWI_IX_DIV] = TWI_IDIV,
-        [TWI_IX_MOD] = TWI_IMOD, [TWI_IX_MIN] = TWI_MIN, [TWI_IX_MAX] = TWI_MAX};
+        [TWI_IX_ADD] = TWI_ADD,  [TWI_IX_SUB] = TWI_SUB,  [TWI_IX_MUL] = TWI_MUL,
+        [TWI_IX_DIV] = TWI_IDIV, [TWI_IX_MOD] = TWI_IMOD, [TWI_IX_MIN] = TWI_MIN,
+        [TWI_IX_MAX] = TWI_MAX};
     const twi_ix_node *n = &w->ir->ix.at[x];
     switch ((twi_ix_op)n->op) {
     case TWI_IX_CONST:
@@ -210,10 +179,9 @@ twi_w_eval(twi_lowering *w, twi_ix x, bool vector)
     }
 }
 
-/* ---- guards ------------------------------------------------------------------------------------- */
-bool
-twi_w_guarded(const twi_lowering *w, unsigned axis)
-{
+/* ---- guards -------------------------------------------------------------------------------------
+ */
+bool twi_w_guarded(const twi_lowering *w, unsigned axis) {
     const twi_map *m = twi_w_map(w, axis);
     const twi_axis *a = &w->ir->axis.at[axis];
     int64_t extent = twi_axis_extent(w->ir, axis), total = twi_map_extent(m);
@@ -226,16 +194,12 @@ twi_w_guarded(const twi_lowering *w, unsigned axis)
     return !(m->n && m->d[0].extent == 0 && twi_map_weight(m, 0) == 1);
 }
 
-void
-twi_mask_and(twi_lowering *w, twi_mask *mask, twi_lid condition)
-{
+void twi_mask_and(twi_lowering *w, twi_mask *mask, twi_lid condition) {
     twi_lid *slot = twi_w_count(w, condition) > 1 ? &mask->vector : &mask->scalar;
     *slot = *slot ? twi_w_ix(w, TWI_AND, *slot, condition) : condition;
 }
 
-void
-twi_w_guard(twi_lowering *w, uint64_t axes, twi_mask *mask)
-{
+void twi_w_guard(twi_lowering *w, uint64_t axes, twi_mask *mask) {
     for (unsigned a = 0; a < w->ir->axis.n; a++) {
         if (!(axes >> a & 1) || !twi_w_guarded(w, a))
             continue;
@@ -247,9 +211,7 @@ twi_w_guard(twi_lowering *w, uint64_t axes, twi_mask *mask)
     }
 }
 
-twi_lid
-twi_mask_bool(twi_lowering *w, const twi_mask *mask, unsigned count)
-{
+twi_lid twi_mask_bool(twi_lowering *w, const twi_mask *mask, unsigned count) {
     twi_lid b = mask->scalar;
     if (mask->vector)
         b = b ? twi_w_ix(w, TWI_AND, mask->vector, b) : mask->vector;
@@ -266,9 +228,8 @@ twi_mask_bool(twi_lowering *w, const twi_mask *mask, unsigned count)
 }
 
 /* The digit of a level with the smallest stride of at least `from`; false: none. */
-static bool
-next_digit(const twi_lowering *w, unsigned level, int64_t from, unsigned *axis, unsigned *digit)
-{
+static bool next_digit(const twi_lowering *w, unsigned level, int64_t from, unsigned *axis,
+                       unsigned *digit) {
     int64_t best = INT64_MAX;
     for (unsigned a = 0; a < w->ir->axis.n; a++) {
         const twi_map *m = twi_w_map(w, a);
@@ -284,11 +245,10 @@ next_digit(const twi_lowering *w, unsigned level, int64_t from, unsigned *axis, 
     return best != INT64_MAX;
 }
 
-/* Every part of the level's id that no digit of `axes` reads must be 0: parts of other axes' digits, parts between
- * digits, and what lies above the last one. */
-void
-twi_w_lead_level(twi_lowering *w, unsigned level, int64_t total, uint64_t axes, twi_mask *mask)
-{
+/* Every part of the level's id that no digit of `axes` reads must be 0: parts of other axes'
+ * digits, parts between digits, and what lies above the last one. */
+void twi_w_lead_level(twi_lowering *w, unsigned level, int64_t total, uint64_t axes,
+                      twi_mask *mask) {
     int64_t top = 1;
     unsigned a, d;
     if (total == 1)
@@ -297,9 +257,9 @@ twi_w_lead_level(twi_lowering *w, unsigned level, int64_t total, uint64_t axes, 
     while (next_digit(w, level, top, &a, &d)) {
         const twi_digit *g = &twi_w_map(w, a)->d[d];
         if (g->stride > top)
-            twi_mask_and(w, mask,
-                         twi_w_ix(w, TWI_EQ, split_id(w, id, top, g->stride / top, false),
-                                  twi_w_int(w, 0)));
+            twi_mask_and(
+                w, mask,
+                twi_w_ix(w, TWI_EQ, split_id(w, id, top, g->stride / top, false), twi_w_int(w, 0)));
         if (!(axes >> a & 1))
             twi_mask_and(w, mask, twi_w_ix(w, TWI_EQ, w->digit[a][d], twi_w_int(w, 0)));
         top = g->stride * g->extent;
@@ -308,41 +268,31 @@ twi_w_lead_level(twi_lowering *w, unsigned level, int64_t total, uint64_t axes, 
         twi_mask_and(w, mask, twi_w_ix(w, TWI_LT, id, twi_w_int(w, top)));
 }
 
-void
-twi_w_leader(twi_lowering *w, uint64_t axes, twi_mask *mask)
-{
+void twi_w_leader(twi_lowering *w, uint64_t axes, twi_mask *mask) {
     if (w->vectors)
         return;
     twi_w_lead_level(w, TWI_LV_SUB, w->subs, axes, mask);
     twi_w_lead_level(w, TWI_LV_LANE, w->lanes, axes, mask);
 }
 
-twi_lid
-twi_w_number(twi_lowering *w, unsigned axis, uint8_t digits)
-{
+twi_lid twi_w_number(twi_lowering *w, unsigned axis, uint8_t digits) {
     const twi_map *m = twi_w_map(w, axis);
     twi_lid n = twi_w_int(w, 0);
     for (unsigned d = 0; d < m->n; d++) {
         if (!(digits >> d & 1) || m->d[d].extent == 1)
             continue;
         int64_t weight = twi_digits_extent(m, (uint8_t)(digits & ~((2u << d) - 1u)));
-        n = twi_w_ix(w, TWI_ADD, n,
-                     twi_w_ix(w, TWI_MUL, w->digit[axis][d], twi_w_int(w, weight)));
+        n = twi_w_ix(w, TWI_ADD, n, twi_w_ix(w, TWI_MUL, w->digit[axis][d], twi_w_int(w, weight)));
     }
     return n;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------ */
-unsigned
-twi_w_depth(const twi_lowering *w)
-{
-    return w->c.open.n;
-}
+/* ---- opening ------------------------------------------------------------------------------------
+ */
+unsigned twi_w_depth(const twi_lowering *w) { return w->c.open.n; }
 
 /* Trips of an axis's outermost digit where they are known at run time only. */
-static twi_lid
-run_time_trips(twi_lowering *w, unsigned axis, int64_t step)
-{
+static twi_lid run_time_trips(twi_lowering *w, unsigned axis, int64_t step) {
     twi_lid n = twi_w_ix(w, TWI_SUB, twi_w_hi(w, axis), twi_w_lo(w, axis));
     if (step == 1)
         return n;
@@ -350,27 +300,21 @@ run_time_trips(twi_lowering *w, unsigned axis, int64_t step)
     return twi_w_ix(w, TWI_IDIV, n, twi_w_int(w, step));
 }
 
-void
-twi_w_open(twi_lowering *w, unsigned axis, unsigned digit)
-{
+void twi_w_open(twi_lowering *w, unsigned axis, unsigned digit) {
     const twi_digit *d = &twi_w_map(w, axis)->d[digit];
     if (d->extent == 1) {
         w->digit[axis][digit] = twi_w_int(w, 0);
     } else if (d->level == TWI_LV_SLOT) {
         w->digit[axis][digit] = twi_w_unroll(w, (uint32_t)d->extent);
     } else if (d->extent > 0) {
-        w->digit[axis][digit] =
-            twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, d->extent));
+        w->digit[axis][digit] = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, d->extent));
     } else {
         int64_t step = twi_map_weight(twi_w_map(w, axis), digit);
-        w->digit[axis][digit] =
-            twi_w_for(w, twi_w_int(w, 0), run_time_trips(w, axis, step));
+        w->digit[axis][digit] = twi_w_for(w, twi_w_int(w, 0), run_time_trips(w, axis, step));
     }
 }
 
-void
-twi_w_shut(twi_lowering *w, unsigned depth)
-{
+void twi_w_shut(twi_lowering *w, unsigned depth) {
     while (w->c.open.n > depth)
         twi_w_close(w);
 }

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Barriers by effects. The first pass over a scope records events: which shared objects are read or written by all
- * workers between here and the next event, and the loops around them. A barrier before every event would do; each is
- * then dropped if no conflict arises without it (loop bodies are walked twice). What stays is placed in the second pass.
+ * Barriers by effects. The first pass over a scope records events: which shared objects are read or
+ * written by all workers between here and the next event, and the loops around them. A barrier
+ * before every event would do; each is then dropped if no conflict arises without it (loop bodies
+ * are walked twice). What stays is placed in the second pass.
  */
 #include "lower/walk.h"
 
-uint64_t
-twi_w_effect(twi_lowering *w)
-{
-    return 1ull << (w->effects++ & 63); /* beyond 64 numbers are shared: a barrier too many at worst */
+uint64_t twi_w_effect(twi_lowering *w) {
+    return 1ull << (w->effects++ &
+                    63); /* beyond 64 numbers are shared: a barrier too many at worst */
 }
 
-static void
-record(twi_lowering *w, unsigned kind, uint64_t reads, uint64_t writes)
-{
+static void record(twi_lowering *w, unsigned kind, uint64_t reads, uint64_t writes) {
     twi_event e = {(uint8_t)kind, reads, writes};
     if (w->barrier_before && w->barrier_before[w->event]) {
         twi_lb_barrier(&w->c, TWI_SCOPE_GROUP);
@@ -25,23 +23,17 @@ record(twi_lowering *w, unsigned kind, uint64_t reads, uint64_t writes)
         twi_push(w->arena, &w->events, e);
 }
 
-void
-twi_w_event(twi_lowering *w, uint64_t reads, uint64_t writes)
-{
+void twi_w_event(twi_lowering *w, uint64_t reads, uint64_t writes) {
     if (!w->vectors && w->subs * w->lanes > 1)
         record(w, TWI_EVENT_TOUCH, reads, writes);
 }
 
-void
-twi_w_event_wrote(twi_lowering *w, uint64_t writes)
-{
+void twi_w_event_wrote(twi_lowering *w, uint64_t writes) {
     if (writes && !w->vectors && w->subs * w->lanes > 1)
         record(w, TWI_EVENT_WROTE, 0, writes);
 }
 
-void
-twi_w_event_loop(twi_lowering *w, bool begin)
-{
+void twi_w_event_loop(twi_lowering *w, bool begin) {
     if (!w->vectors && w->subs * w->lanes > 1)
         record(w, begin ? TWI_EVENT_BEGIN : TWI_EVENT_END, 0, 0);
 }
@@ -53,9 +45,7 @@ typedef struct {
     bool conflict;
 } check;
 
-static uint32_t
-run(check *c, uint32_t from, uint32_t n)
-{
+static uint32_t run(check *c, uint32_t from, uint32_t n) {
     uint32_t k = from;
     while (k < n && c->event[k].kind != TWI_EVENT_END) {
         if (c->event[k].kind == TWI_EVENT_BEGIN) {
@@ -75,9 +65,7 @@ run(check *c, uint32_t from, uint32_t n)
     return k;
 }
 
-bool *
-twi_place_barriers(twi_arena *arena, const twi_event *events, uint32_t n)
-{
+bool *twi_place_barriers(twi_arena *arena, const twi_event *events, uint32_t n) {
     bool *barrier = TWI_NEW_N(arena, bool, n + 1);
     for (uint32_t k = 0; k < n; k++)
         barrier[k] = events[k].kind == TWI_EVENT_TOUCH;

@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Folds digit by digit: accumulators (one for each slot of the folded axes, times the digits of its own axes opened
- * inside its outermost folded loop), updates guarded by the identity, then slots, then lanes. Subgroups: collect.c.
+ * Folds digit by digit: accumulators (one for each slot of the folded axes, times the digits of its
+ * own axes opened inside its outermost folded loop), updates guarded by the identity, then slots,
+ * then lanes. Subgroups: collect.c.
  */
 #include "lower/walk.h"
 
-static const twi_ins *
-fold_ins(const twi_lowering *w, const twi_fold *f)
-{
+twi_id twi_dot_start(const tw_ir *ir, twi_id fold) {
+    const twi_ins *i = twi_ins_of(ir, fold);
+    if (i->op != TWI_DOT || i->nargs < 3)
+        return 0;
+    const twi_ins *start = twi_ins_of(ir, twi_arg(ir, fold, 2));
+    bool zero = start->op == TWI_CONST && ir->constant.at[start->attr].bits == 0;
+    return zero ? 0 : twi_arg(ir, fold, 2);
+}
+
+static const twi_ins *fold_ins(const twi_lowering *w, const twi_fold *f) {
     return twi_ins_of(w->ir, f->id);
 }
 
-bool
-twi_is_canonical_row(const tw_ir *ir, twi_id fold)
-{
+bool twi_is_canonical_row(const tw_ir *ir, twi_id fold) {
     const twi_ins *i = twi_ins_of(ir, fold);
     return i->order == TWI_ORDER_CANONICAL && (i->op == TWI_SUM || i->op == TWI_PROD);
 }
 
-/* One chain over the elements as they come: neither slots nor lanes hold accumulators of their own. */
-static bool
-is_chain(const tw_ir *ir, twi_id fold)
-{
+/* One chain over the elements as they come: neither slots nor lanes hold accumulators of their own.
+ */
+static bool is_chain(const tw_ir *ir, twi_id fold) {
     const twi_ins *i = twi_ins_of(ir, fold);
     if (twi_monoid_of(i->op)->order_free)
         return false;
@@ -28,20 +33,17 @@ is_chain(const tw_ir *ir, twi_id fold)
 }
 
 /* Digits of a folded axis that have accumulators of their own. */
-static uint8_t
-own_accumulators(const twi_lowering *w, twi_id fold, unsigned axis)
-{
+static uint8_t own_accumulators(const twi_lowering *w, twi_id fold, unsigned axis) {
     const twi_map *m = twi_w_map(w, axis);
     uint8_t slots = is_chain(w->ir, fold) ? 0 : twi_level_digits(m, TWI_LV_SLOT);
     for (unsigned d = 0; d < m->n; d++)
         if (twi_is_canonical_row(w->ir, fold) && twi_map_weight(m, d) >= 256)
-            slots &= (uint8_t)~(1u << d);
+            slots &= (uint8_t) ~(1u << d);
     return slots;
 }
 
-void
-twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsigned n, twi_fold *f)
-{
+void twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsigned n,
+                   twi_fold *f) {
     const twi_ins *i = twi_ins_of(w->ir, id);
     memset(f, 0, sizeof *f);
     f->id = id;
@@ -79,10 +81,9 @@ twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsigned 
     }
 }
 
-/* ---- states ----------------------------------------------------------------------------------------- */
-twi_state
-twi_state_identity(twi_lowering *w, const twi_fold *f, unsigned count)
-{
+/* ---- states
+ * ----------------------------------------------------------------------------------------- */
+twi_state twi_state_identity(twi_lowering *w, const twi_fold *f, unsigned count) {
     const twi_ins *i = fold_ins(w, f);
     tw_elem elem = (tw_elem)twi_ins_of(w->ir, twi_arg(w->ir, f->id, 0))->type.elem;
     unsigned identity = twi_monoid_of(i->op)->identity;
@@ -98,10 +99,9 @@ twi_state_identity(twi_lowering *w, const twi_fold *f, unsigned count)
     return s;
 }
 
-/* Is (x, i) better than (v, j)? NaN first, then the greater (less) value, -0 < +0, then the smaller index. */
-static twi_lid
-better(twi_lowering *w, bool greatest, twi_state a, twi_state b)
-{
+/* Is (x, i) better than (v, j)? NaN first, then the greater (less) value, -0 < +0, then the smaller
+ * index. */
+static twi_lid better(twi_lowering *w, bool greatest, twi_state a, twi_state b) {
     tw_elem elem = (tw_elem)twi_lins_of(w->c.f, a.v[0])->elem;
     twi_lid x = a.v[0], v = b.v[0];
     twi_lid before = twi_w_op(w, greatest ? TWI_GT : TWI_LT, x, v, 0);
@@ -121,16 +121,17 @@ better(twi_lowering *w, bool greatest, twi_state a, twi_state b)
     before = twi_w_op(w, TWI_OR, before, twi_w_op(w, TWI_AND, split, zero_before, 0), 0);
     tie = twi_w_op(w, TWI_AND, tie, twi_w_op(w, TWI_NOT, split, 0, 0), 0);
     twi_lid xn = twi_w_op(w, TWI_NE, x, x, 0), vn = twi_w_op(w, TWI_NE, v, v, 0);
-    before = twi_w_op(w, TWI_OR, before, twi_w_op(w, TWI_AND, xn, twi_w_op(w, TWI_NOT, vn, 0, 0), 0), 0);
-    before = twi_w_op(w, TWI_AND, before, twi_w_op(w, TWI_OR, twi_w_op(w, TWI_NOT, vn, 0, 0), xn, 0), 0);
+    before =
+        twi_w_op(w, TWI_OR, before, twi_w_op(w, TWI_AND, xn, twi_w_op(w, TWI_NOT, vn, 0, 0), 0), 0);
+    before =
+        twi_w_op(w, TWI_AND, before, twi_w_op(w, TWI_OR, twi_w_op(w, TWI_NOT, vn, 0, 0), xn, 0), 0);
     tie = twi_w_op(w, TWI_OR, tie, twi_w_op(w, TWI_AND, xn, vn, 0), 0);
-    before = twi_w_op(w, TWI_AND, before, twi_w_op(w, TWI_NOT, twi_w_op(w, TWI_AND, xn, vn, 0), 0, 0), 0);
+    before = twi_w_op(w, TWI_AND, before,
+                      twi_w_op(w, TWI_NOT, twi_w_op(w, TWI_AND, xn, vn, 0), 0, 0), 0);
     return twi_w_op(w, TWI_OR, before, twi_w_op(w, TWI_AND, tie, first, 0), 0);
 }
 
-twi_state
-twi_state_combine(twi_lowering *w, const twi_fold *f, twi_state a, twi_state b)
-{
+twi_state twi_state_combine(twi_lowering *w, const twi_fold *f, twi_state a, twi_state b) {
     const twi_ins *i = fold_ins(w, f);
     twi_state r = {{0, 0}};
     if (f->states == 2) {
@@ -146,10 +147,9 @@ twi_state_combine(twi_lowering *w, const twi_fold *f, twi_state a, twi_state b)
     return r;
 }
 
-/* ---- accumulators ------------------------------------------------------------------------------------ */
-static unsigned
-acc_index(twi_lowering *w, const twi_fold *f, twi_lid *index)
-{
+/* ---- accumulators
+ * ------------------------------------------------------------------------------------ */
+static unsigned acc_index(twi_lowering *w, const twi_fold *f, twi_lid *index) {
     unsigned rank = 0;
     for (unsigned a = 0; a < w->ir->axis.n; a++)
         if (f->inner[a] && twi_digits_extent(twi_w_map(w, a), f->inner[a]) > 1)
@@ -157,9 +157,7 @@ acc_index(twi_lowering *w, const twi_fold *f, twi_lid *index)
     return rank;
 }
 
-static void
-acc_object(twi_lowering *w, twi_fold *f, unsigned state, tw_elem elem)
-{
+static void acc_object(twi_lowering *w, twi_fold *f, unsigned state, tw_elem elem) {
     twi_object o = {.kind = TWI_OBJ_PRIVATE, .elem = (uint8_t)elem, .name = fold_ins(w, f)->name};
     o.count = (uint16_t)twi_w_value_count(w, f->own | f->folded);
     int64_t elements = 1;
@@ -175,18 +173,14 @@ acc_object(twi_lowering *w, twi_fold *f, unsigned state, tw_elem elem)
 }
 
 /* Opens the digits that tell accumulators apart, those of `axes`; loops stay loops. */
-static void
-open_inner(twi_lowering *w, const twi_fold *f, uint64_t axes)
-{
+static void open_inner(twi_lowering *w, const twi_fold *f, uint64_t axes) {
     for (unsigned a = 0; a < w->ir->axis.n; a++)
         for (unsigned d = 0; d < twi_w_map(w, a)->n; d++)
             if (axes >> a & 1 && f->inner[a] >> d & 1)
                 twi_w_open(w, a, d);
 }
 
-static twi_state
-acc_load(twi_lowering *w, const twi_fold *f)
-{
+static twi_state acc_load(twi_lowering *w, const twi_fold *f) {
     twi_lid index[TWI_MAX_RANK];
     twi_state s = {{0, 0}};
     acc_index(w, f, index);
@@ -197,9 +191,7 @@ acc_load(twi_lowering *w, const twi_fold *f)
     return s;
 }
 
-static void
-acc_store(twi_lowering *w, const twi_fold *f, twi_state s)
-{
+static void acc_store(twi_lowering *w, const twi_fold *f, twi_state s) {
     twi_lid index[TWI_MAX_RANK];
     acc_index(w, f, index);
     for (unsigned k = 0; k < f->states; k++) {
@@ -210,9 +202,7 @@ acc_store(twi_lowering *w, const twi_fold *f, twi_state s)
 }
 
 /* A dot's start value goes into the chain where there is one chain, else it is added at the end. */
-static bool
-starts_chain(const twi_lowering *w, const twi_fold *f)
-{
+static bool starts_chain(const twi_lowering *w, const twi_fold *f) {
     bool split = false;
     for (unsigned a = 0; a < w->ir->axis.n; a++) {
         if (!(f->folded >> a & 1))
@@ -225,16 +215,7 @@ starts_chain(const twi_lowering *w, const twi_fold *f)
     return !split;
 }
 
-static twi_id
-start_of(const twi_lowering *w, const twi_fold *f)
-{
-    const twi_ins *i = fold_ins(w, f);
-    return i->op == TWI_DOT && i->nargs > 2 ? twi_arg(w->ir, f->id, 2) : 0;
-}
-
-void
-twi_fold_init(twi_lowering *w, twi_fold *f)
-{
+void twi_fold_init(twi_lowering *w, twi_fold *f) {
     tw_elem elem = (tw_elem)twi_ins_of(w->ir, twi_arg(w->ir, f->id, 0))->type.elem;
     if (!f->acc[0])
         acc_object(w, f, 0, elem);
@@ -244,17 +225,15 @@ twi_fold_init(twi_lowering *w, twi_fold *f)
     unsigned depth = twi_w_depth(w);
     open_inner(w, f, f->own | f->folded);
     twi_state s = twi_state_identity(w, f, 1);
-    if (start_of(w, f) && starts_chain(w, f))
-        s.v[0] = twi_w_value(w, start_of(w, f));
+    if (twi_dot_start(w->ir, f->id) && starts_chain(w, f))
+        s.v[0] = twi_w_value(w, twi_dot_start(w->ir, f->id));
     acc_store(w, f, s);
     twi_w_shut(w, depth);
     twi_w_forget(w, mark);
 }
 
 /* The element that the open digits name, as a state; the identity where it does not exist. */
-static twi_state
-element(twi_lowering *w, const twi_fold *f, twi_lid real)
-{
+static twi_state element(twi_lowering *w, const twi_fold *f, twi_lid real) {
     const twi_ins *i = fold_ins(w, f);
     twi_state s = {{twi_w_value(w, twi_arg(w->ir, f->id, 0)), 0}};
     if (f->states == 2) {
@@ -271,11 +250,10 @@ element(twi_lowering *w, const twi_fold *f, twi_lid real)
     return s;
 }
 
-static twi_lid
-dot_step(twi_lowering *w, const twi_fold *f, twi_lid acc)
-{
+static twi_lid dot_step(twi_lowering *w, const twi_fold *f, twi_lid acc) {
     const twi_place *place = twi_plan_place(w->plan, f->id);
-    twi_lid a = twi_w_value(w, twi_arg(w->ir, f->id, 0)), b = twi_w_value(w, twi_arg(w->ir, f->id, 1));
+    twi_lid a = twi_w_value(w, twi_arg(w->ir, f->id, 0)),
+            b = twi_w_value(w, twi_arg(w->ir, f->id, 1));
     tw_elem elem = (tw_elem)fold_ins(w, f)->type.elem;
     bool chain = is_chain(w->ir, f->id);
     bool fused = twi_is_float(elem) && (chain || !place || place->atom != TWI_ATOM_MULADD);
@@ -292,9 +270,7 @@ dot_step(twi_lowering *w, const twi_fold *f, twi_lid acc)
     return r;
 }
 
-void
-twi_fold_update(twi_lowering *w, const twi_fold *f)
-{
+void twi_fold_update(twi_lowering *w, const twi_fold *f) {
     twi_mask mask = {0, 0, 0};
     twi_w_guard(w, f->folded, &mask);
     unsigned count = twi_w_value_count(w, f->own | f->folded);
@@ -310,10 +286,9 @@ twi_fold_update(twi_lowering *w, const twi_fold *f)
     acc_store(w, f, twi_state_combine(w, f, acc, element(w, f, real)));
 }
 
-/* ---- finishing --------------------------------------------------------------------------------------- */
-twi_state
-twi_state_lanes(twi_lowering *w, const twi_fold *f, twi_state s, const twi_digit *d)
-{
+/* ---- finishing
+ * --------------------------------------------------------------------------------------- */
+twi_state twi_state_lanes(twi_lowering *w, const twi_fold *f, twi_state s, const twi_digit *d) {
     unsigned log_stride = 0, log_extent = 0;
     while (1u << log_stride < (w->vectors ? 1u : d->stride))
         log_stride++;
@@ -324,8 +299,8 @@ twi_state_lanes(twi_lowering *w, const twi_fold *f, twi_state s, const twi_digit
     if (f->states == 1) {
         const twi_ins *i = fold_ins(w, f);
         w->c.fold = f->id;
-        s.v[0] = twi_w_lane_fold(w, i->op == TWI_DOT ? TWI_ADD : twi_monoid_of(i->op)->merge, s.v[0],
-                                 log_stride, log_extent);
+        s.v[0] = twi_w_lane_fold(w, i->op == TWI_DOT ? TWI_ADD : twi_monoid_of(i->op)->merge,
+                                 s.v[0], log_stride, log_extent);
         w->c.fold = 0;
         return s;
     }
@@ -340,12 +315,14 @@ twi_state_lanes(twi_lowering *w, const twi_fold *f, twi_state s, const twi_digit
     return s;
 }
 
-typedef struct { unsigned axis, digit; int64_t weight; } part_digit;
+typedef struct {
+    unsigned axis, digit;
+    int64_t weight;
+} part_digit;
 
-/* Folded slot and lane digits in the order in which they combine: slots, then lanes; canonical: by weight. */
-static unsigned
-part_digits(const twi_lowering *w, const twi_fold *f, part_digit *out)
-{
+/* Folded slot and lane digits in the order in which they combine: slots, then lanes; canonical: by
+ * weight. */
+static unsigned part_digits(const twi_lowering *w, const twi_fold *f, part_digit *out) {
     bool weight = twi_is_canonical_row(w->ir, f->id);
     unsigned n = 0;
     for (int level = TWI_LV_SLOT; level >= TWI_LV_LANE; level -= TWI_LV_SLOT - TWI_LV_LANE) {
@@ -366,10 +343,10 @@ part_digits(const twi_lowering *w, const twi_fold *f, part_digit *out)
     return n;
 }
 
-/* Folds digit k of the part digits and those before it; slots above k hold the values in w->digit. */
-static twi_state
-combine_parts(twi_lowering *w, const twi_fold *f, const part_digit *p, unsigned n)
-{
+/* Folds digit k of the part digits and those before it; slots above k hold the values in w->digit.
+ */
+static twi_state combine_parts(twi_lowering *w, const twi_fold *f, const part_digit *p,
+                               unsigned n) {
     if (n == 0)
         return acc_load(w, f);
     const part_digit *last = &p[n - 1];
@@ -387,13 +364,12 @@ combine_parts(twi_lowering *w, const twi_fold *f, const part_digit *p, unsigned 
     return s[0];
 }
 
-/* What comes after the tree: a start value not yet in it, and +0 for an empty sum that began at -0. */
-static twi_state
-complete(twi_lowering *w, const twi_fold *f, twi_state s)
-{
+/* What comes after the tree: a start value not yet in it, and +0 for an empty sum that began at -0.
+ */
+static twi_state complete(twi_lowering *w, const twi_fold *f, twi_state s) {
     const twi_ins *i = fold_ins(w, f);
-    if (start_of(w, f) && !starts_chain(w, f)) {
-        twi_state start = {{twi_w_value(w, start_of(w, f)), 0}};
+    if (twi_dot_start(w->ir, f->id) && !starts_chain(w, f)) {
+        twi_state start = {{twi_w_value(w, twi_dot_start(w->ir, f->id)), 0}};
         s = twi_state_combine(w, f, start, s);
     }
     if (i->op != TWI_SUM || i->order == TWI_ORDER_FREE || !twi_is_float((tw_elem)i->type.elem))
@@ -402,14 +378,13 @@ complete(twi_lowering *w, const twi_fold *f, twi_state s)
         if (twi_axis_extent(w->ir, i->fold[k]) > 0)
             continue;
         twi_lid empty = twi_w_ix(w, TWI_LE, twi_w_hi(w, i->fold[k]), twi_w_lo(w, i->fold[k]));
-        s.v[0] = twi_w_op(w, TWI_SELECT, empty, twi_w_const(w, (tw_elem)i->type.elem, 0, 0), s.v[0]);
+        s.v[0] =
+            twi_w_op(w, TWI_SELECT, empty, twi_w_const(w, (tw_elem)i->type.elem, 0, 0), s.v[0]);
     }
     return s;
 }
 
-void
-twi_fold_settle(twi_lowering *w, const twi_fold *f, twi_state s, bool at_top)
-{
+void twi_fold_settle(twi_lowering *w, const twi_fold *f, twi_state s, bool at_top) {
     s = complete(w, f, s);
     twi_lid x = s.v[f->states - 1];
     if (f->states == 2 && fold_ins(w, f)->type.elem == TW_I64) {
@@ -435,9 +410,7 @@ twi_fold_settle(twi_lowering *w, const twi_fold *f, twi_state s, bool at_top)
     twi_w_stripe_store(w, h->object, f->own, x);
 }
 
-int64_t
-twi_fold_subs(const twi_lowering *w, const twi_fold *f)
-{
+int64_t twi_fold_subs(const twi_lowering *w, const twi_fold *f) {
     int64_t n = 1;
     for (unsigned a = 0; a < w->ir->axis.n; a++)
         if (f->folded >> a & 1)
@@ -445,9 +418,7 @@ twi_fold_subs(const twi_lowering *w, const twi_fold *f)
     return n;
 }
 
-static void
-chunk_store(twi_lowering *w, twi_fold *f, twi_state s)
-{
+static void chunk_store(twi_lowering *w, twi_fold *f, twi_state s) {
     unsigned axis = fold_ins(w, f)->fold[0];
     twi_lid index[TWI_MAX_RANK];
     unsigned rank = twi_w_stripe_index(w, f->own, index);
@@ -461,9 +432,7 @@ chunk_store(twi_lowering *w, twi_fold *f, twi_state s)
     twi_w_store(w, a, index, s.v[0], 0);
 }
 
-void
-twi_fold_finish(twi_lowering *w, twi_fold *f, bool at_top)
-{
+void twi_fold_finish(twi_lowering *w, twi_fold *f, bool at_top) {
     part_digit parts[16];
     unsigned n = part_digits(w, f, parts);
     uint32_t mark = twi_w_scope(w);

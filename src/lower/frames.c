@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Frames: each group of roots is walked in the frame of its place. A settled value whose maps differ in the frame that
- * needs it is taken there by a carrier: an object with one dimension an axis, indexed by the position inside the group,
- * private where one worker holds all that it will need, else shared.
+ * Frames: each group of roots is walked in the frame of its place. A settled value whose maps
+ * differ in the frame that needs it is taken there by a carrier: an object with one dimension an
+ * axis, indexed by the position inside the group, private where one worker holds all that it will
+ * need, else shared.
  */
 #include "lower/walk.h"
 
-void
-twi_w_enter(twi_lowering *w, unsigned frame)
-{
+void twi_w_enter(twi_lowering *w, unsigned frame) {
     w->frame_id = frame;
     w->frame = &w->plan->frame[frame];
     w->digit = w->digits[frame];
     w->lane_axis = -1;
     w->lanes = w->vectors ? 1 : w->caps->lane;
     for (unsigned a = 0; w->vectors && a < w->ir->axis.n; a++) {
-        int64_t e = w->frame->axes >> a & 1 ? twi_map_level_extent(&w->frame->map[a], TWI_LV_LANE) : 1;
+        int64_t e =
+            w->frame->axes >> a & 1 ? twi_map_level_extent(&w->frame->map[a], TWI_LV_LANE) : 1;
         if (e <= 1)
             continue;
         w->lane_axis = (int)a;
@@ -22,9 +22,7 @@ twi_w_enter(twi_lowering *w, unsigned frame)
     }
 }
 
-unsigned
-twi_frame_of(const twi_lowering *w, twi_id v)
-{
+unsigned twi_frame_of(const twi_lowering *w, twi_id v) {
     const twi_ins *i = twi_ins_of(w->ir, v);
     const twi_place *place = twi_plan_place(w->plan, v);
     if (i->op == TWI_STORE) { /* where its value is taken, else where that is made */
@@ -35,25 +33,19 @@ twi_frame_of(const twi_lowering *w, twi_id v)
     return place ? place->frame : 0;
 }
 
-bool
-twi_same_maps(const twi_plan *p, unsigned f, unsigned g, uint64_t axes)
-{
+bool twi_same_maps(const twi_plan *p, unsigned f, unsigned g, uint64_t axes) {
     for (unsigned a = 0; f != g && a < TWI_MAX_AXES; a++)
         if (axes >> a & 1 && !twi_map_equal(&p->frame[f].map[a], &p->frame[g].map[a]))
             return false;
     return true;
 }
 
-bool
-twi_w_is_home(const twi_lowering *w, twi_id v)
-{
+bool twi_w_is_home(const twi_lowering *w, twi_id v) {
     return twi_same_maps(w->plan, w->home[v].frame, w->frame_id, twi_ins_of(w->ir, v)->type.axes);
 }
 
 /* Digits of an axis inside a group and a trip of the text. */
-static uint8_t
-inner_digits(const twi_lowering *w, unsigned frame, unsigned axis)
-{
+static uint8_t inner_digits(const twi_lowering *w, unsigned frame, unsigned axis) {
     const twi_map *m = &w->plan->frame[frame].map[axis];
     uint8_t set = 0;
     for (unsigned d = 0; d < m->n; d++) {
@@ -64,9 +56,7 @@ inner_digits(const twi_lowering *w, unsigned frame, unsigned axis)
     return set;
 }
 
-void
-twi_w_make_carrier(twi_lowering *w, twi_id v)
-{
+void twi_w_make_carrier(twi_lowering *w, twi_id v) {
     const twi_place *place = twi_plan_place(w->plan, v);
     const twi_ins *i = twi_ins_of(w->ir, v);
     if (!place || !place->to || w->home[v].carrier)
@@ -76,8 +66,10 @@ twi_w_make_carrier(twi_lowering *w, twi_id v)
     for (unsigned a = 0; a < w->ir->axis.n; a++) {
         if (!(i->type.axes >> a & 1))
             continue;
-        int64_t here = twi_digits_extent(&w->plan->frame[place->frame].map[a], inner_digits(w, place->frame, a));
-        int64_t there = twi_digits_extent(&w->plan->frame[place->to - 1].map[a], inner_digits(w, place->to - 1u, a));
+        int64_t here = twi_digits_extent(&w->plan->frame[place->frame].map[a],
+                                         inner_digits(w, place->frame, a));
+        int64_t there = twi_digits_extent(&w->plan->frame[place->to - 1].map[a],
+                                          inner_digits(w, place->to - 1u, a));
         o.extent[o.rank++] = here > there ? here : there;
         elements *= o.extent[o.rank - 1];
     }
@@ -90,9 +82,7 @@ twi_w_make_carrier(twi_lowering *w, twi_id v)
 }
 
 /* Index of the open digits; dim and whether lanes are neighbours there. */
-static unsigned
-carrier_index(twi_lowering *w, uint64_t axes, twi_lid *index, twi_laccess *access)
-{
+static unsigned carrier_index(twi_lowering *w, uint64_t axes, twi_lid *index, twi_laccess *access) {
     unsigned rank = 0;
     bool last = false;
     for (unsigned a = 0; a < w->ir->axis.n; a++)
@@ -112,9 +102,7 @@ carrier_index(twi_lowering *w, uint64_t axes, twi_lid *index, twi_laccess *acces
     return rank;
 }
 
-void
-twi_w_carry(twi_lowering *w, twi_id v, twi_lid x)
-{
+void twi_w_carry(twi_lowering *w, twi_id v, twi_lid x) {
     uint64_t axes = twi_ins_of(w->ir, v)->type.axes;
     twi_laccess access = {.object = w->home[v].carrier};
     twi_lid index[TWI_MAX_RANK];
@@ -128,9 +116,7 @@ twi_w_carry(twi_lowering *w, twi_id v, twi_lid x)
     twi_w_store(w, access, index, twi_w_splat(w, x, twi_w_value_count(w, axes)), lead.scalar);
 }
 
-twi_lid
-twi_w_carried(twi_lowering *w, twi_id v)
-{
+twi_lid twi_w_carried(twi_lowering *w, twi_id v) {
     uint64_t axes = twi_ins_of(w->ir, v)->type.axes;
     twi_laccess access = {.object = w->home[v].carrier};
     twi_lid index[TWI_MAX_RANK];

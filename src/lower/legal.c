@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Legality of what only the walk can tell, after the rules of maps (plan/rules.h): each refusal names the value or
- * array and says what would be right.
+ * Legality of what only the walk can tell, after the rules of maps (plan/rules.h): each refusal
+ * names the value or array and says what would be right.
  */
 #include "lower/walk.h"
 #include "plan/rules.h"
@@ -15,10 +15,9 @@ typedef struct {
     twi_why *why;
 } judge;
 
-/* Loops over an axis are opened outside the digits that its bounds vary with, unless those are the group's or a trip's. */
-static bool
-bounds_fit(const judge *j, unsigned axis)
-{
+/* Loops over an axis are opened outside the digits that its bounds vary with, unless those are the
+ * group's or a trip's. */
+static bool bounds_fit(const judge *j, unsigned axis) {
     const twi_axis *a = &j->ir->axis.at[axis];
     uint64_t axes = j->ir->ix.at[a->lo].axes | j->ir->ix.at[a->hi].axes;
     for (unsigned b = 1; b < j->ir->axis.n; b++) {
@@ -27,19 +26,19 @@ bounds_fit(const judge *j, unsigned axis)
         /* inside a block the bounds are those of the block: its own digits do not matter */
         const twi_map *m = &j->frame->map[b];
         for (unsigned d = j->ir->axis.at[b].block ? m->n : 0; d < m->n; d++)
-            if (m->d[d].extent != 1 && m->d[d].level != TWI_LV_GRID && m->d[d].level != TWI_LV_SERIAL)
+            if (m->d[d].extent != 1 && m->d[d].level != TWI_LV_GRID &&
+                m->d[d].level != TWI_LV_SERIAL)
                 return twi_refuse(j->why,
-                                  "the bounds of axis %s depend on %s, which has a %s digit: only grid and serial digits",
-                                  twi_axis_text(j->ir, j->arena, axis), twi_axis_text(j->ir, j->arena, b),
-                                  twi_level_name(m->d[d].level));
+                                  "the bounds of axis %s depend on %s, which has a %s digit: only "
+                                  "grid and serial digits",
+                                  twi_axis_text(j->ir, j->arena, axis),
+                                  twi_axis_text(j->ir, j->arena, b), twi_level_name(m->d[d].level));
     }
     return true;
 }
 
 /* Canonical rows: subgroups combine last, so they must weigh most; not inside chunks. */
-static bool
-canonical_subs_fit(const judge *j, twi_id fold)
-{
+static bool canonical_subs_fit(const judge *j, twi_id fold) {
     unsigned axis = twi_ins_of(j->ir, fold)->fold[0];
     const twi_map *m = &j->frame->map[axis];
     bool sub = false, chunks = false;
@@ -57,21 +56,24 @@ canonical_subs_fit(const judge *j, twi_id fold)
         }
     }
     if (sub && chunks)
-        return twi_refuse(j->why, "fold %s: canonical chunks of 2048 on subgroups are not built yet",
+        return twi_refuse(j->why,
+                          "fold %s: canonical chunks of 2048 on subgroups are not built yet",
                           twi_value_name(j->ir, fold));
     if (sub && lightest < heaviest)
-        return twi_refuse(j->why, "fold %s: canonical: subgroups combine last, but a sub digit weighs %lld < %lld",
-                          twi_value_name(j->ir, fold), (long long)lightest, (long long)heaviest);
+        return twi_refuse(
+            j->why,
+            "fold %s: canonical: subgroups combine last, but a sub digit weighs %lld < %lld",
+            twi_value_name(j->ir, fold), (long long)lightest, (long long)heaviest);
     if (chunks && j->ir->axis.at[axis].kind == TWI_AXIS_STEP)
-        return twi_refuse(j->why, "fold %s: canonical chunks inside a serial block are not built yet",
+        return twi_refuse(j->why,
+                          "fold %s: canonical chunks inside a serial block are not built yet",
                           twi_value_name(j->ir, fold));
     return true;
 }
 
-/* Canonical rows: each chunk is folded as a whole, so its loop is opened outside the one over its rows of 256. */
-static bool
-canonical_loops_fit(const judge *j, twi_id fold)
-{
+/* Canonical rows: each chunk is folded as a whole, so its loop is opened outside the one over its
+ * rows of 256. */
+static bool canonical_loops_fit(const judge *j, twi_id fold) {
     unsigned axis = twi_ins_of(j->ir, fold)->fold[0];
     int64_t last = INT64_MAX;
     for (unsigned k = 0; k < j->frame->loops; k++) {
@@ -79,17 +81,17 @@ canonical_loops_fit(const judge *j, twi_id fold)
             continue;
         int64_t weight = twi_map_weight(&j->frame->map[axis], j->frame->order[k].digit);
         if (weight > last)
-            return twi_refuse(j->why, "fold %s: canonical: the loop of weight %lld is opened inside the one of %lld",
-                              twi_value_name(j->ir, fold), (long long)weight, (long long)last);
+            return twi_refuse(
+                j->why,
+                "fold %s: canonical: the loop of weight %lld is opened inside the one of %lld",
+                twi_value_name(j->ir, fold), (long long)weight, (long long)last);
         last = weight;
     }
     return true;
 }
 
 /* A stripe: one dimension an axis with time digits, of a size known here. */
-static bool
-stripe_fits(const judge *j, twi_id v)
-{
+static bool stripe_fits(const judge *j, twi_id v) {
     uint64_t axes = twi_ins_of(j->ir, v)->type.axes;
     const twi_place *place = twi_plan_place(j->plan, v);
     const twi_frame *frame = &j->plan->frame[place ? place->frame : 0];
@@ -100,35 +102,34 @@ stripe_fits(const judge *j, twi_id v)
         const twi_map *m = &frame->map[a];
         rank += twi_digits_extent(m, twi_time_digits(j->ir, frame, a)) != 1;
         for (unsigned d = 0; d < m->n; d++) {
-            bool rolled = m->d[d].level == TWI_LV_LOOP ||
-                          (m->d[d].level == TWI_LV_SERIAL && j->ir->axis.at[a].kind != TWI_AXIS_STEP);
+            bool rolled = m->d[d].level == TWI_LV_LOOP || (m->d[d].level == TWI_LV_SERIAL &&
+                                                           j->ir->axis.at[a].kind != TWI_AXIS_STEP);
             if (!rolled || m->d[d].extent == 1)
                 continue;
             if (m->d[d].extent == 0)
-                return twi_refuse(j->why, "value %s must be kept, but its loop over %s has a run-time count",
-                                  twi_value_name(j->ir, v), twi_axis_text(j->ir, j->arena, a));
+                return twi_refuse(
+                    j->why, "value %s must be kept, but its loop over %s has a run-time count",
+                    twi_value_name(j->ir, v), twi_axis_text(j->ir, j->arena, a));
             if (!j->caps->indexable)
                 return twi_refuse(j->why,
-                                  "value %s must be kept, but the target cannot index private memory by loop %lld of %s",
-                                  twi_value_name(j->ir, v), (long long)m->d[d].extent, twi_axis_text(j->ir, j->arena, a));
+                                  "value %s must be kept, but the target cannot index private "
+                                  "memory by loop %lld of %s",
+                                  twi_value_name(j->ir, v), (long long)m->d[d].extent,
+                                  twi_axis_text(j->ir, j->arena, a));
         }
     }
-    return rank <= TWI_MAX_RANK || twi_refuse(j->why, "value %s: a stripe over %u axes > %d", twi_value_name(j->ir, v),
-                                              rank, TWI_MAX_RANK);
+    return rank <= TWI_MAX_RANK || twi_refuse(j->why, "value %s: a stripe over %u axes > %d",
+                                              twi_value_name(j->ir, v), rank, TWI_MAX_RANK);
 }
 
 /* Stores run where their value is taken, else where it is made. */
-static unsigned
-store_frame(const judge *j, twi_id store)
-{
+static unsigned store_frame(const judge *j, twi_id store) {
     const twi_place *p = twi_plan_place(j->plan, twi_arg(j->ir, store, 0));
     return !p ? 0 : p->to ? p->to - 1u : p->frame;
 }
 
 /* Workers that hold the same element would store it while others still load it. */
-static bool
-updates_fit(const judge *j, twi_id store)
-{
+static bool updates_fit(const judge *j, twi_id store) {
     uint32_t array = j->ir->access.at[twi_ins_of(j->ir, store)->attr].array;
     if (j->caps->family == TWI_FAMILY_CPU || !twi_scope_touches(&j->cut, array, TWI_LOAD))
         return true;
@@ -137,50 +138,51 @@ updates_fit(const judge *j, twi_id store)
     int64_t covered = 1, workers = (int64_t)twi_plan_subs(j->plan) * j->caps->lane;
     for (unsigned a = 1; a < j->ir->axis.n; a++)
         if (axes >> a & 1)
-            covered *= twi_map_level_extent(&frame->map[a], TWI_LV_SUB) * twi_map_level_extent(&frame->map[a], TWI_LV_LANE);
+            covered *= twi_map_level_extent(&frame->map[a], TWI_LV_SUB) *
+                       twi_map_level_extent(&frame->map[a], TWI_LV_LANE);
     return covered == workers ||
-           twi_refuse(j->why, "array %s is loaded and stored here: its axes must take all %lld workers, they take %lld",
-                      twi_text(&j->ir->ctx->names, j->ir->array.at[array].name), (long long)workers, (long long)covered);
+           twi_refuse(j->why,
+                      "array %s is loaded and stored here: its axes must take all %lld workers, "
+                      "they take %lld",
+                      twi_text(&j->ir->ctx->names, j->ir->array.at[array].name), (long long)workers,
+                      (long long)covered);
 }
 
-/* ---- frames ------------------------------------------------------------------------------------------- */
-static const char *
-frame_name(const judge *j, unsigned f)
-{
+/* ---- frames
+ * ------------------------------------------------------------------------------------------- */
+static const char *frame_name(const judge *j, unsigned f) {
     return twi_text(&j->ir->ctx->names, j->plan->frame[f].name);
 }
 
-static int64_t
-inner_extent(const judge *j, unsigned frame, unsigned axis)
-{
+static int64_t inner_extent(const judge *j, unsigned frame, unsigned axis) {
     const twi_map *m = &j->plan->frame[frame].map[axis];
-    bool outer = m->n && (m->d[0].level == TWI_LV_GRID ||
-                          (m->d[0].level == TWI_LV_SERIAL && j->ir->axis.at[axis].kind == TWI_AXIS_STEP));
+    bool outer =
+        m->n && (m->d[0].level == TWI_LV_GRID ||
+                 (m->d[0].level == TWI_LV_SERIAL && j->ir->axis.at[axis].kind == TWI_AXIS_STEP));
     return outer ? twi_map_weight(m, 0) : twi_map_extent(m);
 }
 
 /* All frames give the same positions to a group and to a trip. */
-static bool
-frames_agree(const judge *j)
-{
+static bool frames_agree(const judge *j) {
     for (unsigned f = 1; f < j->plan->frames; f++)
         for (unsigned a = 1; a < j->ir->axis.n; a++) {
             const twi_map *m = &j->plan->frame[0].map[a], *n = &j->plan->frame[f].map[a];
             unsigned kind = j->ir->axis.at[a].kind;
-            if (!(j->plan->frame[f].axes & j->plan->frame[0].axes) >> a & 1 || kind == TWI_AXIS_FULL || !m->n || !n->n)
+            if (!(j->plan->frame[f].axes & j->plan->frame[0].axes) >> a & 1 ||
+                kind == TWI_AXIS_FULL || !m->n || !n->n)
                 continue;
             if (m->d[0].extent != n->d[0].extent || twi_map_weight(m, 0) != twi_map_weight(n, 0))
-                return twi_refuse(j->why, "axis %s: its %s digit is %lld of weight %lld in frame %s, %lld of %lld in %s",
-                                  twi_axis_text(j->ir, j->arena, a), twi_level_name(m->d[0].level),
-                                  (long long)m->d[0].extent, (long long)twi_map_weight(m, 0), frame_name(j, 0),
-                                  (long long)n->d[0].extent, (long long)twi_map_weight(n, 0), frame_name(j, f));
+                return twi_refuse(
+                    j->why,
+                    "axis %s: its %s digit is %lld of weight %lld in frame %s, %lld of %lld in %s",
+                    twi_axis_text(j->ir, j->arena, a), twi_level_name(m->d[0].level),
+                    (long long)m->d[0].extent, (long long)twi_map_weight(m, 0), frame_name(j, 0),
+                    (long long)n->d[0].extent, (long long)twi_map_weight(n, 0), frame_name(j, f));
         }
     return true;
 }
 
-static bool
-has_loops(const judge *j, unsigned frame, uint64_t axes)
-{
+static bool has_loops(const judge *j, unsigned frame, uint64_t axes) {
     for (unsigned a = 1; a < j->ir->axis.n; a++) {
         const twi_map *m = &j->plan->frame[frame].map[a];
         for (unsigned d = 0; (axes >> a & 1) && d < m->n; d++)
@@ -191,18 +193,18 @@ has_loops(const judge *j, unsigned frame, uint64_t axes)
 }
 
 /* Can the carrier take the value from its frame to the one that its place names? */
-static bool
-carrier_fits(const judge *j, const twi_place *p)
-{
+static bool carrier_fits(const judge *j, const twi_place *p) {
     const twi_ins *i = twi_ins_of(j->ir, p->value);
     const char *name = twi_value_name(j->ir, p->value);
     unsigned kind = twi_op_row(i->op)->kind, to = p->to - 1u;
     bool simt = j->caps->family == TWI_FAMILY_SIMT;
     int64_t bytes = (int64_t)tw_elem_size((tw_elem)i->type.elem);
     if (kind != TWI_KIND_LOCAL && kind != TWI_KIND_FOLD)
-        return twi_refuse(j->why, "value %s: only element by element values and folds are converted", name);
+        return twi_refuse(j->why,
+                          "value %s: only element by element values and folds are converted", name);
     if (p->via != TWI_TO_PRIVATE && p->via != TWI_TO_SHARED)
-        return twi_refuse(j->why, "value %s: to %s goes via private or shared", name, frame_name(j, to));
+        return twi_refuse(j->why, "value %s: to %s goes via private or shared", name,
+                          frame_name(j, to));
     if (p->via == TWI_TO_SHARED && !simt)
         return twi_refuse(j->why, "value %s: one worker a group: via private", name);
     for (unsigned a = 1; a < j->ir->axis.n; a++) {
@@ -210,14 +212,16 @@ carrier_fits(const judge *j, const twi_place *p)
         if (!(i->type.axes >> a & 1))
             continue;
         if (!n->n)
-            return twi_refuse(j->why, "value %s: frame %s has no map for axis %s", name, frame_name(j, to),
-                              twi_axis_text(j->ir, j->arena, a));
+            return twi_refuse(j->why, "value %s: frame %s has no map for axis %s", name,
+                              frame_name(j, to), twi_axis_text(j->ir, j->arena, a));
         int64_t x = inner_extent(j, p->frame, a), y = inner_extent(j, to, a);
         if (x == 0 || y == 0)
-            return twi_refuse(j->why, "value %s: a carrier over a loop of run-time count has no size", name);
+            return twi_refuse(
+                j->why, "value %s: a carrier over a loop of run-time count has no size", name);
         bytes *= x > y ? x : y;
         if (p->via == TWI_TO_PRIVATE && simt && !twi_map_same_space(m, n))
-            return twi_refuse(j->why, "value %s: other workers hold axis %s in frame %s: via shared", name,
+            return twi_refuse(j->why,
+                              "value %s: other workers hold axis %s in frame %s: via shared", name,
                               twi_axis_text(j->ir, j->arena, a), frame_name(j, to));
     }
     for (unsigned k = 0; k < i->nfold; k++)
@@ -225,18 +229,18 @@ carrier_fits(const judge *j, const twi_place *p)
             return twi_refuse(j->why, "value %s: a fold over subgroups is not converted", name);
     if (p->via == TWI_TO_PRIVATE && simt && !j->caps->indexable &&
         (has_loops(j, p->frame, i->type.axes) || has_loops(j, to, i->type.axes)))
-        return twi_refuse(j->why, "value %s: the target cannot index private memory by a loop", name);
+        return twi_refuse(j->why, "value %s: the target cannot index private memory by a loop",
+                          name);
     if (p->via == TWI_TO_SHARED && bytes > (int64_t)j->caps->shared)
-        return twi_refuse(j->why, "value %s: its carrier takes shared %lld B > %u B", name, (long long)bytes,
-                          j->caps->shared);
-    return bytes <= 1 << 20 || twi_refuse(j->why, "value %s: its carrier takes %lld B > %d B", name, (long long)bytes, 1 << 20);
+        return twi_refuse(j->why, "value %s: its carrier takes shared %lld B > %u B", name,
+                          (long long)bytes, j->caps->shared);
+    return bytes <= 1 << 20 || twi_refuse(j->why, "value %s: its carrier takes %lld B > %d B", name,
+                                          (long long)bytes, 1 << 20);
 }
 
 static bool operands_reach(const judge *j, twi_id v, unsigned frame, unsigned depth);
 
-static bool
-value_reaches(const judge *j, twi_id v, unsigned frame, unsigned depth)
-{
+static bool value_reaches(const judge *j, twi_id v, unsigned frame, unsigned depth) {
     const twi_ins *i = twi_ins_of(j->ir, v);
     const twi_place *p = twi_plan_place(j->plan, v);
     unsigned kind = twi_op_row(i->op)->kind, home = p ? p->frame : 0;
@@ -246,27 +250,26 @@ value_reaches(const judge *j, twi_id v, unsigned frame, unsigned depth)
         return true;
     if (twi_same_maps(j->plan, home, frame, i->type.axes) || (p && p->to == frame + 1))
         return true;
-    return twi_refuse(j->why, "value %s lies in frame %s and is used in %s: say 'value %s: to %s via private' or shared",
-                      twi_value_name(j->ir, v), frame_name(j, home), frame_name(j, frame), twi_value_name(j->ir, v),
-                      frame_name(j, frame));
+    return twi_refuse(
+        j->why,
+        "value %s lies in frame %s and is used in %s: say 'value %s: to %s via private' or shared",
+        twi_value_name(j->ir, v), frame_name(j, home), frame_name(j, frame),
+        twi_value_name(j->ir, v), frame_name(j, frame));
 }
 
 /* All that v needs in the frame can be had there. */
-static bool
-operands_reach(const judge *j, twi_id v, unsigned frame, unsigned depth)
-{
+static bool operands_reach(const judge *j, twi_id v, unsigned frame, unsigned depth) {
     const twi_ins *i = twi_ins_of(j->ir, v);
     if (depth > 200)
-        return twi_refuse(j->why, "value %s: more than 200 values deep across frames", twi_value_name(j->ir, v));
+        return twi_refuse(j->why, "value %s: more than 200 values deep across frames",
+                          twi_value_name(j->ir, v));
     for (unsigned k = 0; k < i->nargs; k++)
         if (!value_reaches(j, twi_arg(j->ir, v, k), frame, depth))
             return false;
     return true;
 }
 
-static bool
-frames_fit(const judge *j)
-{
+static bool frames_fit(const judge *j) {
     if (j->plan->frames == 1)
         return true;
     if (!frames_agree(j))
@@ -280,27 +283,29 @@ frames_fit(const judge *j)
         const twi_place *p = twi_plan_place(j->plan, v);
         unsigned kind = twi_op_row(i->op)->kind;
         if (kind == TWI_KIND_REGION)
-            return twi_refuse(j->why, "%u frames around a serial region are not built yet", j->plan->frames);
+            return twi_refuse(j->why, "%u frames around a serial region are not built yet",
+                              j->plan->frames);
         bool root = kind == TWI_KIND_FOLD || kind == TWI_KIND_EFFECT || j->cut.value[v].kept;
-        if (root && !operands_reach(j, v, kind == TWI_KIND_EFFECT ? store_frame(j, v) : p ? p->frame : 0, 0))
+        if (root && !operands_reach(j, v,
+                                    kind == TWI_KIND_EFFECT ? store_frame(j, v)
+                                    : p                     ? p->frame
+                                                            : 0,
+                                    0))
             return false;
     }
     return true;
 }
 
-static bool
-stages_fit(const judge *j)
-{
+static bool stages_fit(const judge *j) {
     for (unsigned s = 0; s < j->plan->stages; s++)
         if (j->plan->stage[s].n > TWI_MAX_RANK)
-            return twi_refuse(j->why, "stage %s: %u digits > %d", twi_value_name(j->ir, j->plan->stage[s].value),
-                              j->plan->stage[s].n, TWI_MAX_RANK);
+            return twi_refuse(j->why, "stage %s: %u digits > %d",
+                              twi_value_name(j->ir, j->plan->stage[s].value), j->plan->stage[s].n,
+                              TWI_MAX_RANK);
     return true;
 }
 
-static bool
-value_fits(const judge *j, twi_id v)
-{
+static bool value_fits(const judge *j, twi_id v) {
     const twi_ins *i = twi_ins_of(j->ir, v);
     if (twi_is_canonical_row(j->ir, v) && twi_fold_rounds(j->ir, v) &&
         (!canonical_subs_fit(j, v) || !canonical_loops_fit(j, v)))
@@ -310,14 +315,17 @@ value_fits(const judge *j, twi_id v)
     return i->op != TWI_STORE || updates_fit(j, v);
 }
 
-bool
-twi_plan_legal(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why)
-{
+bool twi_plan_legal(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why) {
     if (!twi_plan_rules(ir, caps, plan, why))
         return false;
     twi_arena arena;
     twi_arena_init(&arena, ir->arena->mem);
-    judge j = {.arena = &arena, .ir = ir, .caps = caps, .plan = plan, .frame = &plan->frame[0], .why = why};
+    judge j = {.arena = &arena,
+               .ir = ir,
+               .caps = caps,
+               .plan = plan,
+               .frame = &plan->frame[0],
+               .why = why};
     twi_cut_scope(&arena, ir, plan, twi_par_region(ir, plan->scope), &j.cut);
     bool ok = stages_fit(&j) && frames_fit(&j);
     for (unsigned a = 1; ok && a < ir->axis.n; a++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lowering: a specialised, lifted tile IR and a plan a scope become loop IR. The same walk counts (the tally), so that
- * cost cannot drift from code. Reading order: cut.h, walk.h, then the files of this folder as README.md lists them.
+ * Lowering: a specialised, lifted tile IR and a plan a scope become loop IR. The same walk counts
+ * (the tally), so that cost cannot drift from code. Reading order: cut.h, walk.h, then the files of
+ * this folder as README.md lists them.
  */
 #ifndef TWI_LOWER_LOWER_H
 #define TWI_LOWER_LOWER_H
@@ -8,37 +9,48 @@
 #include "loop/loop.h"
 #include "plan/plan.h"
 
-/* What one call of a scope does, counted by the walk: trips of open loops times what is built in them. Run-time trip
- * counts are estimated by the middle of their range. Vectors count once; index arithmetic is not counted. */
+/* What one call of a scope does, counted by the walk: trips of open loops times what is built in
+ * them. Run-time trip counts are estimated by the middle of their range. Vectors count once; index
+ * arithmetic is not counted. */
 typedef struct twi_features {
-    double ops[TWI_PRICES];                 /* by price class, a group */
-    double *load_bytes, *store_bytes;       /* by array id: bytes moved by one group; a value computed twice loads twice */
-    double *loads, *stores;                 /* by array id: access instructions a group */
-    double near_bytes;                      /* stripes, scratch and shared, in loops (a group) */
-    double lane_rounds, barriers, trips;    /* a group */
-    double wide;                            /* share of the access instructions that are contiguous (1: all) */
-    uint32_t arrays;                        /* length of the tables by array id */
-    uint32_t code;                          /* instructions with unrolling: code size */
-    uint32_t stripe, shared_bytes, slots;   /* elements kept a worker; bytes a group; most slots of one value */
-    uint32_t workers, lanes, depth;         /* deepest float fold */
+    double ops[TWI_PRICES];              /* by price class, a group */
+    double *load_bytes, *store_bytes;    /* by array id: bytes moved by one group; a value computed
+                                            twice loads twice */
+    double *loads, *stores;              /* by array id: access instructions a group */
+    double near_bytes;                   /* stripes, scratch and shared, in loops (a group) */
+    double lane_rounds, barriers, trips; /* a group */
+    double wide;     /* share of the access instructions that are contiguous (1: all) */
+    uint32_t arrays; /* length of the tables by array id */
+    uint32_t code;   /* instructions with unrolling: code size */
+    uint32_t stripe, shared_bytes,
+        slots; /* elements kept a worker; bytes a group; most slots of one value */
+    uint32_t workers, lanes, depth; /* deepest float fold */
     int64_t groups;
 } twi_features;
 
-/* Legal for lowering (maps by plan/rules.h, then what the walk can do)? False: why says so with numbers. */
+/* Legal for lowering (maps by plan/rules.h, then what the walk can do)? False: why says so with
+ * numbers. */
 bool twi_plan_legal(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why);
 /* The module: one function an entry and scope. Plans must be legal. */
-twi_loop *twi_lower(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plans *plans);
+twi_loop *twi_lower(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
+                    const twi_plans *plans);
 /* Features of one scope's plan, counted while walking; scratch memory is released. */
-void twi_tally(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_features *out);
-/* The same figures counted over built loop IR: bodies times trips (entry 0, the function of that scope). */
+void twi_tally(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
+               twi_features *out);
+/* The same figures counted over built loop IR: bodies times trips (entry 0, the function of that
+ * scope). */
 void twi_count(twi_arena *arena, const twi_loop *loop, uint32_t scope, twi_features *out);
 
-/* Order descriptors of the scope's FREE and TREE float folds, and depth of all, as the plan lowers them. */
-uint32_t twi_plan_orders(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_order **out);
+/* Order descriptors of the scope's FREE and TREE float folds, and depth of all, as the plan lowers
+ * them. */
+uint32_t twi_plan_orders(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
+                         const twi_plan *plan, twi_order **out);
 
-/* Values that may be kept: local values of the scope used in a later phase than their own (ids, ascending). */
+/* Values that may be kept: local values of the scope used in a later phase than their own (ids,
+ * ascending). */
 uint32_t twi_crossing(twi_arena *arena, const tw_ir *ir, uint32_t scope, twi_id **out);
 /* "derived" line of a plan: workers 128, lanes 32, shared 32, stripe 8, depth s 11, barriers 3 */
-const char *twi_plan_derived(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan);
+const char *twi_plan_derived(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
+                             const twi_plan *plan);
 
 #endif

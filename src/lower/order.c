@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Order descriptors: how a plan folds, as data for the oracle, and the depth that follows. Time first (one chain over
- * all rolled and serial digits, and over slots where they have no accumulators of their own), then slots, lanes,
- * subgroups.
+ * Order descriptors: how a plan folds, as data for the oracle, and the depth that follows. Time
+ * first (one chain over all rolled and serial digits, and over slots where they have no
+ * accumulators of their own), then slots, lanes, subgroups.
  */
 #include "lower/walk.h"
 
-static void
-add_digit(twi_order *o, unsigned axis, twi_how how, int64_t weight, int64_t extent)
-{
-    if (o->n < sizeof o->digit / sizeof *o->digit)
-        o->digit[o->n++] = (twi_order_digit){(uint8_t)axis, (uint8_t)how, weight, extent};
-}
-
-static unsigned
-log2_up(int64_t e)
-{
+static unsigned log2_up(int64_t e) {
     unsigned n = 0;
     while (n < 62 && (INT64_C(1) << n) < e)
         n++;
@@ -22,89 +13,97 @@ log2_up(int64_t e)
 }
 
 /* Extent of a digit; of a run-time one the most it can be. */
-static int64_t
-digit_extent(const tw_ir *ir, const twi_map *m, unsigned axis, unsigned digit)
-{
+static int64_t digit_extent(const tw_ir *ir, const twi_map *m, unsigned axis, unsigned digit) {
     int64_t least, most, lo0, lo1, weight = twi_map_weight(m, digit);
     const twi_axis *a = &ir->axis.at[axis];
     if (m->d[digit].extent)
         return m->d[digit].extent;
-    if (!twi_ix_range(ir, a->hi, &least, &most) || !twi_ix_range(ir, a->lo, &lo0, &lo1) || most <= lo0)
+    if (!twi_ix_range(ir, a->hi, &least, &most) || !twi_ix_range(ir, a->lo, &lo0, &lo1) ||
+        most <= lo0)
         return 1;
     return (most - lo0 + weight - 1) / weight;
 }
 
-static bool
-is_folded(const twi_ins *i, unsigned axis)
-{
+static bool is_folded(const twi_ins *i, unsigned axis) {
     for (unsigned k = 0; k < i->nfold; k++)
         if (i->fold[k] == axis)
             return true;
     return false;
 }
 
-/* Folded digits on a level, fastest first. The chain's length is multiplied up. */
-static void
-add_level(const tw_ir *ir, const twi_frame *f, const twi_ins *i, unsigned level, twi_how how, twi_order *o,
-          int64_t *total, unsigned *rounds)
-{
-    for (unsigned a = ir->axis.n; a-- > 0;) {
-        const twi_map *m = &f->map[a];
-        if (!is_folded(i, a) || (level == TWI_LV_SERIAL && ir->axis.at[a].kind == TWI_AXIS_STEP))
+typedef struct {
+    const tw_ir *ir;
+    const twi_frame *f;
+    const twi_ins *i;
+    twi_order *o;
+} describer;
+
+static void add(describer *d, unsigned axis, twi_how how, int64_t weight, int64_t extent) {
+    if (d->o->n < sizeof d->o->digit / sizeof *d->o->digit)
+        d->o->digit[d->o->n++] = (twi_order_digit){(uint8_t)axis, (uint8_t)how, weight, extent};
+}
+
+/* Folded digits on a level, fastest first; product of their extents, and rounds if they make trees.
+ */
+static int64_t add_level(describer *d, unsigned level, twi_how how, unsigned *rounds) {
+    int64_t total = 1;
+    for (unsigned a = d->ir->axis.n; a-- > 0;) {
+        const twi_map *m = &d->f->map[a];
+        if (!is_folded(d->i, a) ||
+            (level == TWI_LV_SERIAL && d->ir->axis.at[a].kind == TWI_AXIS_STEP))
             continue;
-        for (unsigned d = m->n; d-- > 0;) {
-            int64_t e = m->d[d].level == level ? digit_extent(ir, m, a, d) : 1;
+        for (unsigned k = m->n; k-- > 0;) {
+            int64_t e = m->d[k].level == level ? digit_extent(d->ir, m, a, k) : 1;
             if (e == 1)
                 continue;
-            add_digit(o, a, how, twi_map_weight(m, d), e);
-            *total *= e;
+            add(d, a, how, twi_map_weight(m, k), e);
+            total *= e;
             *rounds += log2_up(e);
         }
     }
+    return total;
 }
 
-static void
-add_loops(const tw_ir *ir, const twi_frame *f, const twi_ins *i, twi_order *o, int64_t *total)
-{
-    for (unsigned k = f->loops; k-- > 0;) {
-        unsigned a = f->order[k].axis;
-        int64_t e = digit_extent(ir, &f->map[a], a, f->order[k].digit);
-        if (!is_folded(i, a) || e == 1)
+/* Rolled digits, in the order in which they are opened. */
+static int64_t add_loops(describer *d) {
+    int64_t total = 1;
+    for (unsigned k = d->f->loops; k-- > 0;) {
+        unsigned a = d->f->order[k].axis, digit = d->f->order[k].digit;
+        int64_t e = digit_extent(d->ir, &d->f->map[a], a, digit);
+        if (!is_folded(d->i, a) || e == 1)
             continue;
-        add_digit(o, a, TWI_HOW_CHAIN, twi_map_weight(&f->map[a], f->order[k].digit), e);
-        *total *= e;
+        add(d, a, TWI_HOW_CHAIN, twi_map_weight(&d->f->map[a], digit), e);
+        total *= e;
     }
+    return total;
 }
 
-void
-twi_describe_fold(const tw_ir *ir, const twi_plan *plan, twi_id fold, twi_order *o)
-{
+void twi_describe_fold(const tw_ir *ir, const twi_plan *plan, twi_id fold, twi_order *o) {
     const twi_ins *i = twi_ins_of(ir, fold);
     const twi_place *place = twi_plan_place(plan, fold);
-    const twi_frame *f = &plan->frame[place ? place->frame : 0];
+    describer d = {ir, &plan->frame[place ? place->frame : 0], i, o};
     bool dot = i->op == TWI_DOT;
-    int64_t chain = 1, subs = 1, ignore = 1;
     unsigned rounds = 0, none = 0;
     memset(o, 0, sizeof *o);
     o->fold = fold;
     o->merged = 1;
     o->fused = dot && !(place && place->atom == TWI_ATOM_MULADD);
-    add_loops(ir, f, i, o, &chain);
-    add_level(ir, f, i, TWI_LV_SERIAL, TWI_HOW_CHAIN, o, &chain, &none);
+    int64_t chain = add_loops(&d);
+    chain *= add_level(&d, TWI_LV_SERIAL, TWI_HOW_CHAIN, &none);
     unsigned before = o->n;
-    add_level(ir, f, i, TWI_LV_SLOT, TWI_HOW_TREE, o, &ignore, &rounds);
-    add_level(ir, f, i, TWI_LV_LANE, TWI_HOW_TREE, o, &ignore, &rounds);
+    add_level(&d, TWI_LV_SLOT, TWI_HOW_TREE, &rounds);
+    add_level(&d, TWI_LV_LANE, TWI_HOW_TREE, &rounds);
     bool split = o->n > before;
     if (!split && before) /* keeps the chain of subgroups apart from the chain in time */
-        add_digit(o, i->fold[0], TWI_HOW_TREE, 1, 1);
-    add_level(ir, f, i, TWI_LV_SUB, TWI_HOW_CHAIN, o, &subs, &none);
+        add(&d, i->fold[0], TWI_HOW_TREE, 1, 1);
+    int64_t subs = add_level(&d, TWI_LV_SUB, TWI_HOW_CHAIN, &none);
     split |= subs > 1;
-    o->depth = (uint32_t)(chain - 1 + rounds + subs - 1 + (dot ? 1 : 0) + (dot && i->nargs > 2 && split ? 1 : 0));
+    o->depth = (uint32_t)(chain - 1 + rounds + subs - 1 + (dot ? 1 : 0) +
+                          (split && twi_dot_start(ir, fold) ? 1 : 0));
 }
 
-uint32_t
-twi_plan_orders(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_order **out)
-{
+uint32_t twi_plan_orders(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
+                         const twi_plan *plan, twi_order **out) {
     (void)caps;
     twi_cut cut;
     twi_cut_scope(arena, ir, plan, twi_par_region(ir, plan->scope), &cut);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The walk of a phase: roots are grouped so that each one's loops stand outermost in its group; a group's values go to
- * the innermost open loop among their axes (hoisting by construction); in one loop body they form nests of equal slot
- * domain, unrolled as one. Values that leave a nest live in slot arrays.
+ * The walk of a phase: roots are grouped so that each one's loops stand outermost in its group; a
+ * group's values go to the innermost open loop among their axes (hoisting by construction); in one
+ * loop body they form nests of equal slot domain, unrolled as one. Values that leave a nest live in
+ * slot arrays.
  */
 #include "lower/walk.h"
 #include <stdlib.h>
@@ -33,10 +34,9 @@ typedef struct {
     unsigned frame;
 } walk;
 
-/* ---- loops and slots --------------------------------------------------------------------------------- */
-static unsigned
-loops_of(const twi_lowering *w, uint64_t axes, twi_axis_digit *out)
-{
+/* ---- loops and slots
+ * --------------------------------------------------------------------------------- */
+static unsigned loops_of(const twi_lowering *w, uint64_t axes, twi_axis_digit *out) {
     unsigned n = 0;
     for (unsigned a = 0; a < w->ir->axis.n; a++) {
         const twi_map *m = twi_w_map(w, a);
@@ -55,9 +55,7 @@ loops_of(const twi_lowering *w, uint64_t axes, twi_axis_digit *out)
 }
 
 /* Do the loops of `axes` come first among those of the group? */
-static bool
-is_prefix(const twi_axis_digit *loop, unsigned n, uint64_t axes)
-{
+static bool is_prefix(const twi_axis_digit *loop, unsigned n, uint64_t axes) {
     bool out = false;
     for (unsigned k = 0; k < n; k++) {
         bool mine = axes >> loop[k].axis & 1;
@@ -68,9 +66,7 @@ is_prefix(const twi_axis_digit *loop, unsigned n, uint64_t axes)
     return true;
 }
 
-static int
-level_of(const walk *g, uint64_t axes)
-{
+static int level_of(const walk *g, uint64_t axes) {
     int level = 0;
     for (unsigned k = 0; k < g->loops; k++)
         if (axes >> g->loop[k].axis & 1)
@@ -78,9 +74,7 @@ level_of(const walk *g, uint64_t axes)
     return level;
 }
 
-static void
-find_slots(walk *g, uint64_t axes)
-{
+static void find_slots(walk *g, uint64_t axes) {
     for (unsigned a = 0; a < g->w->ir->axis.n; a++) {
         const twi_map *m = twi_w_map(g->w, a);
         for (unsigned d = 0; (axes >> a & 1) && d < m->n; d++)
@@ -89,9 +83,7 @@ find_slots(walk *g, uint64_t axes)
     }
 }
 
-static uint64_t
-slots_of(const walk *g, uint64_t axes)
-{
+static uint64_t slots_of(const walk *g, uint64_t axes) {
     uint64_t set = 0;
     for (unsigned k = 0; k < g->slots; k++)
         if (axes >> g->slot[k].axis & 1)
@@ -99,19 +91,16 @@ slots_of(const walk *g, uint64_t axes)
     return set;
 }
 
-/* ---- items --------------------------------------------------------------------------------------------- */
-static item *
-find_value(walk *g, twi_id v)
-{
+/* ---- items
+ * --------------------------------------------------------------------------------------------- */
+static item *find_value(walk *g, twi_id v) {
     for (uint32_t k = 0; k < g->items.n; k++)
         if (g->items.at[k].kind == ITEM_VALUE && g->items.at[k].id == v)
             return &g->items.at[k];
     return NULL;
 }
 
-static void
-need_value(walk *g, twi_id v)
-{
+static void need_value(walk *g, twi_id v) {
     twi_lowering *w = g->w;
     const twi_ins *i = twi_ins_of(w->ir, v);
     if (twi_op_row(i->op)->kind != TWI_KIND_LOCAL || w->home[v].kind || find_value(g, v))
@@ -122,9 +111,7 @@ need_value(walk *g, twi_id v)
     twi_push(w->arena, &g->items, it);
 }
 
-static void
-need_root(walk *g, const item *root)
-{
+static void need_root(walk *g, const item *root) {
     twi_lowering *w = g->w;
     const twi_ins *i = twi_ins_of(w->ir, root->id);
     switch ((item_kind)root->kind) {
@@ -146,9 +133,7 @@ need_root(walk *g, const item *root)
     twi_push(w->arena, &g->items, *root);
 }
 
-static int
-by_id(const void *a, const void *b)
-{
+static int by_id(const void *a, const void *b) {
     const item *x = a, *y = b;
     bool xy = x->kind == ITEM_YIELD, yy = y->kind == ITEM_YIELD;
     if (xy != yy)
@@ -157,9 +142,7 @@ by_id(const void *a, const void *b)
 }
 
 /* Does item b read what item a makes? */
-static bool
-reads(const walk *g, const item *a, const item *b)
-{
+static bool reads(const walk *g, const item *a, const item *b) {
     const tw_ir *ir = g->w->ir;
     const twi_ins *i = twi_ins_of(ir, b->id);
     if (b->kind == ITEM_YIELD)
@@ -170,9 +153,7 @@ reads(const walk *g, const item *a, const item *b)
     return false;
 }
 
-static bool
-same_array(const walk *g, const item *a, const item *b)
-{
+static bool same_array(const walk *g, const item *a, const item *b) {
     const twi_ins *x = twi_ins_of(g->w->ir, a->id), *y = twi_ins_of(g->w->ir, b->id);
     bool xm = a->kind == ITEM_STORE || (a->kind == ITEM_VALUE && x->op == TWI_LOAD);
     return xm && b->kind == ITEM_STORE &&
@@ -180,9 +161,7 @@ same_array(const walk *g, const item *a, const item *b)
 }
 
 /* Must b stand in a's nest or a later one (both on one level, a before b)? */
-static bool
-follows(const walk *g, const item *a, const item *b)
-{
+static bool follows(const walk *g, const item *a, const item *b) {
     if (a->kind == ITEM_VALUE && reads(g, a, b))
         return true;
     if (b->kind == ITEM_YIELD && a->kind != ITEM_YIELD) { /* reads of the carry come first */
@@ -193,9 +172,7 @@ follows(const walk *g, const item *a, const item *b)
     return b->kind == ITEM_STORE && same_array(g, a, b);
 }
 
-static void
-assign_nests(walk *g)
-{
+static void assign_nests(walk *g) {
     for (uint32_t k = 0; k < g->items.n; k++) {
         item *b = &g->items.at[k];
         uint32_t nest = 1, last = 0;
@@ -222,14 +199,13 @@ assign_nests(walk *g)
     for (uint32_t k = 0; k < g->items.n; k++)
         for (uint32_t j = 0; j < k; j++) {
             item *a = &g->items.at[j], *b = &g->items.at[k];
-            if (a->kind == ITEM_VALUE && reads(g, a, b) && (a->level != b->level || a->nest != b->nest))
+            if (a->kind == ITEM_VALUE && reads(g, a, b) &&
+                (a->level != b->level || a->nest != b->nest))
                 a->leaves = true;
         }
 }
 
-static void
-make_items(walk *g)
-{
+static void make_items(walk *g) {
     twi_lowering *w = g->w;
     for (uint32_t k = 0; k < g->roots.n; k++)
         need_root(g, &g->roots.at[k]);
@@ -248,10 +224,9 @@ make_items(walk *g)
     assign_nests(g);
 }
 
-/* ---- emission ------------------------------------------------------------------------------------------- */
-static void
-slot_array_store(walk *g, const item *it, twi_lid x)
-{
+/* ---- emission
+ * ------------------------------------------------------------------------------------------- */
+static void slot_array_store(walk *g, const item *it, twi_lid x) {
     twi_lowering *w = g->w;
     twi_object o = {.kind = TWI_OBJ_PRIVATE, .name = twi_ins_of(w->ir, it->id)->name};
     o.elem = twi_lins_of(w->c.f, x)->elem;
@@ -270,9 +245,7 @@ slot_array_store(walk *g, const item *it, twi_lid x)
 }
 
 /* One nest: values first to last; what is yielded is fetched before any carry is overwritten. */
-static void
-emit_nest(walk *g, uint32_t first, int level, uint32_t nest)
-{
+static void emit_nest(walk *g, uint32_t first, int level, uint32_t nest) {
     twi_lowering *w = g->w;
     uint64_t slots = g->items.at[first].slots;
     uint32_t mark = twi_w_scope(w);
@@ -313,9 +286,7 @@ emit_nest(walk *g, uint32_t first, int level, uint32_t nest)
         twi_w_forget(w, mark);
 }
 
-static void
-emit_nests(walk *g, int level)
-{
+static void emit_nests(walk *g, int level) {
     uint32_t last = 0;
     for (uint32_t k = 0; k < g->items.n; k++)
         if (g->items.at[k].level == level && g->items.at[k].nest > last)
@@ -329,9 +300,7 @@ emit_nests(walk *g, int level)
 }
 
 /* Stages whose outer digits are all open now are filled here, between two events. */
-static void
-emit_stages(walk *g, int level)
-{
+static void emit_stages(walk *g, int level) {
     twi_lowering *w = g->w;
     uint64_t effects = 0;
     for (unsigned s = 0; s < w->plan->stages; s++)
@@ -350,9 +319,7 @@ emit_stages(walk *g, int level)
         twi_w_event(w, effects, 0);
 }
 
-static void
-emit_level(walk *g, int level)
-{
+static void emit_level(walk *g, int level) {
     twi_lowering *w = g->w;
     bool top = level == 0;
     emit_stages(g, level);
@@ -387,9 +354,7 @@ emit_level(walk *g, int level)
 }
 
 /* Shared carriers that the group reads, and those that it writes. */
-static void
-carrier_events(walk *g)
-{
+static void carrier_events(walk *g) {
     twi_lowering *w = g->w;
     uint64_t reads = 0, writes = 0;
     for (uint32_t k = 0; k < g->folds.n; k++)
@@ -410,9 +375,7 @@ carrier_events(walk *g)
         twi_w_event(w, reads & ~writes, 0);
 }
 
-static void
-emit_group(walk *g)
-{
+static void emit_group(walk *g) {
     twi_lowering *w = g->w;
     uint64_t axes = 0;
     twi_w_enter(w, g->frame);
@@ -426,7 +389,8 @@ emit_group(walk *g)
     emit_level(g, 0);
     twi_fold_collect(w, g->folds.at, g->folds.n);
     twi_w_forget(w, mark);
-    uint64_t wrote = 0; /* folds fill their carriers at the end, behind barriers of stages and subgroups */
+    uint64_t wrote =
+        0; /* folds fill their carriers at the end, behind barriers of stages and subgroups */
     for (uint32_t k = 0; k < g->folds.n; k++)
         wrote |= w->home[g->folds.at[k].id].effect;
     twi_w_event_wrote(w, wrote);
@@ -443,10 +407,10 @@ emit_group(walk *g)
             w->stage_object[s] = 0;
 }
 
-/* ---- roots ------------------------------------------------------------------------------------------------ */
-static bool
-fits(const walk *g, const item *root)
-{
+/* ---- roots
+ * ------------------------------------------------------------------------------------------------
+ */
+static bool fits(const walk *g, const item *root) {
     uint64_t axes = root->axes;
     if (g->frame != root->frame)
         return false;
@@ -462,9 +426,7 @@ fits(const walk *g, const item *root)
     return true;
 }
 
-static void
-add_root(twi_lowering *w, walk *groups, unsigned *n, uint32_t region, item root)
-{
+static void add_root(twi_lowering *w, walk *groups, unsigned *n, uint32_t region, item root) {
     bool effect = root.kind == ITEM_STORE || root.kind == ITEM_YIELD || w->plan->frames > 1;
     root.frame = (uint8_t)twi_frame_of(w, root.id);
     twi_w_enter(w, root.frame);
@@ -480,9 +442,8 @@ add_root(twi_lowering *w, walk *groups, unsigned *n, uint32_t region, item root)
     twi_push(w->arena, &g->roots, root);
 }
 
-static void
-add_body_roots(twi_lowering *w, uint32_t region, unsigned p, walk *groups, unsigned *n)
-{
+static void add_body_roots(twi_lowering *w, uint32_t region, unsigned p, walk *groups,
+                           unsigned *n) {
     const twi_region *r = &w->ir->region.at[region];
     for (uint32_t k = 0; k < r->body.n; k++) {
         twi_id v = r->body.at[k];
@@ -510,16 +471,17 @@ add_body_roots(twi_lowering *w, uint32_t region, unsigned p, walk *groups, unsig
     }
 }
 
-static void
-add_yields(twi_lowering *w, uint32_t region, unsigned p, walk *groups, unsigned *n)
-{
+static void add_yields(twi_lowering *w, uint32_t region, unsigned p, walk *groups, unsigned *n) {
     const twi_region *r = &w->ir->region.at[region];
     for (uint32_t k = 0; k < r->yields.n; k++) {
         twi_id y = r->yields.at[k], carry = r->carries.at[k];
         unsigned level = w->cut.value[y].region == region ? w->cut.value[y].avail : 0;
         if (y == carry || level != p)
             continue;
-        item it = {.kind = ITEM_YIELD, .id = carry, .value = y, .axes = twi_ins_of(w->ir, carry)->type.axes};
+        item it = {.kind = ITEM_YIELD,
+                   .id = carry,
+                   .value = y,
+                   .axes = twi_ins_of(w->ir, carry)->type.axes};
         it.object = w->home[carry].object;
         if (!twi_w_in_place(w, region, k))
             it.object = w->next_object[carry];
@@ -527,9 +489,7 @@ add_yields(twi_lowering *w, uint32_t region, unsigned p, walk *groups, unsigned 
     }
 }
 
-void
-twi_w_phase(twi_lowering *w, uint32_t region, unsigned p)
-{
+void twi_w_phase(twi_lowering *w, uint32_t region, unsigned p) {
     const twi_region *r = &w->ir->region.at[region];
     walk *groups = TWI_NEW_N(w->arena, walk, r->body.n + r->yields.n + 1);
     unsigned n = 0;

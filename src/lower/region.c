@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Regions: the phases of a body one after the other, serial regions between them with their carries in stripes.
+ * Regions: the phases of a body one after the other, serial regions between them with their carries
+ * in stripes.
  */
 #include "lower/walk.h"
 
 /* Last phase of `region` in which `v` is evaluated; INT32_MAX where that is in an inner region. */
-static int
-reading_phase(const twi_lowering *w, uint32_t region, twi_id v)
-{
+static int reading_phase(const twi_lowering *w, uint32_t region, twi_id v) {
     const twi_cut_value *c = &w->cut.value[v];
     if (c->region != region)
         return INT32_MAX;
     return twi_op_row(twi_ins_of(w->ir, v)->op)->kind == TWI_KIND_LOCAL ? c->last : c->phase;
 }
 
-/* Are the carries that get their new values in phase p alike? Then one walk writes them all, reads before writes. */
-static bool
-yields_alike(const twi_lowering *w, uint32_t region, int p)
-{
+/* Are the carries that get their new values in phase p alike? Then one walk writes them all, reads
+ * before writes. */
+static bool yields_alike(const twi_lowering *w, uint32_t region, int p) {
     const twi_region *r = &w->ir->region.at[region];
     uint64_t axes = 0;
     bool any = false;
@@ -34,9 +32,7 @@ yields_alike(const twi_lowering *w, uint32_t region, int p)
     return true;
 }
 
-bool
-twi_w_in_place(const twi_lowering *w, uint32_t region, unsigned carry)
-{
+bool twi_w_in_place(const twi_lowering *w, uint32_t region, unsigned carry) {
     const twi_region *r = &w->ir->region.at[region];
     twi_id old = r->carries.at[carry], y = r->yields.at[carry];
     int written = w->cut.value[y].region == region ? w->cut.value[y].avail : 0;
@@ -50,7 +46,8 @@ twi_w_in_place(const twi_lowering *w, uint32_t region, unsigned carry)
             if (twi_arg(w->ir, v, a) != old)
                 continue;
             int p = reading_phase(w, region, v);
-            bool elementwise = yields_alike(w, region, written) && twi_op_row(i->op)->kind == TWI_KIND_LOCAL &&
+            bool elementwise = yields_alike(w, region, written) &&
+                               twi_op_row(i->op)->kind == TWI_KIND_LOCAL &&
                                i->type.axes == twi_ins_of(w->ir, old)->type.axes;
             if (p > written || (p == written && !elementwise))
                 return false;
@@ -60,29 +57,25 @@ twi_w_in_place(const twi_lowering *w, uint32_t region, unsigned carry)
 }
 
 /* Opens the time digits of a value's axes. */
-static void
-open_time(twi_lowering *w, uint64_t axes)
-{
+static void open_time(twi_lowering *w, uint64_t axes) {
     for (unsigned a = 0; a < w->ir->axis.n; a++)
         for (unsigned d = 0; d < twi_w_map(w, a)->n; d++)
             if (axes >> a & 1 && twi_time_digits(w->ir, w->frame, a) >> d & 1)
                 twi_w_open(w, a, d);
 }
 
-static void
-copy_stripe(twi_lowering *w, uint64_t axes, uint32_t to, uint32_t from, twi_id initial)
-{
+static void copy_stripe(twi_lowering *w, uint64_t axes, uint32_t to, uint32_t from,
+                        twi_id initial) {
     unsigned depth = twi_w_depth(w);
     uint32_t mark = twi_w_scope(w);
     open_time(w, axes);
-    twi_w_stripe_store(w, to, axes, initial ? twi_w_value(w, initial) : twi_w_stripe_load(w, from, axes));
+    twi_w_stripe_store(w, to, axes,
+                       initial ? twi_w_value(w, initial) : twi_w_stripe_load(w, from, axes));
     twi_w_shut(w, depth);
     twi_w_forget(w, mark);
 }
 
-static void
-open_carries(twi_lowering *w, twi_id serial, uint32_t region)
-{
+static void open_carries(twi_lowering *w, twi_id serial, uint32_t region) {
     const twi_region *r = &w->ir->region.at[region];
     for (uint32_t k = 0; k < r->carries.n; k++) {
         twi_id c = r->carries.at[k];
@@ -91,14 +84,13 @@ open_carries(twi_lowering *w, twi_id serial, uint32_t region)
         w->home[c].object = twi_w_stripe(w, c, (tw_elem)t->elem, t->axes);
         w->home[c].kind = TWI_HOME_STRIPE;
         w->home[c].frame = (uint8_t)w->frame_id;
-        w->next_object[c] = twi_w_in_place(w, region, k) ? 0 : twi_w_stripe(w, c, (tw_elem)t->elem, t->axes);
+        w->next_object[c] =
+            twi_w_in_place(w, region, k) ? 0 : twi_w_stripe(w, c, (tw_elem)t->elem, t->axes);
         copy_stripe(w, t->axes, w->home[c].object, 0, twi_arg(w->ir, serial, k));
     }
 }
 
-static void
-emit_serial(twi_lowering *w, twi_id serial)
-{
+static void emit_serial(twi_lowering *w, twi_id serial) {
     uint32_t region = twi_ins_of(w->ir, serial)->attr;
     const twi_region *r = &w->ir->region.at[region];
     open_carries(w, serial, region);
@@ -117,7 +109,8 @@ emit_serial(twi_lowering *w, twi_id serial)
         twi_id c = r->carries.at[k];
         twi_w_enter(w, twi_frame_of(w, c));
         if (w->next_object[c] && r->yields.at[k] != c)
-            copy_stripe(w, twi_ins_of(w->ir, c)->type.axes, w->home[c].object, w->next_object[c], 0);
+            copy_stripe(w, twi_ins_of(w->ir, c)->type.axes, w->home[c].object, w->next_object[c],
+                        0);
     }
     twi_w_event_loop(w, false);
     twi_w_shut(w, depth);
@@ -130,9 +123,7 @@ emit_serial(twi_lowering *w, twi_id serial)
     }
 }
 
-void
-twi_w_region(twi_lowering *w, uint32_t region)
-{
+void twi_w_region(twi_lowering *w, uint32_t region) {
     const twi_region *r = &w->ir->region.at[region];
     for (unsigned p = 0; p < w->cut.phases[region]; p++) {
         twi_w_phase(w, region, p);
@@ -144,9 +135,7 @@ twi_w_region(twi_lowering *w, uint32_t region)
     }
 }
 
-void
-twi_w_scope_body(twi_lowering *w)
-{
+void twi_w_scope_body(twi_lowering *w) {
     twi_w_open_group(w);
     twi_w_region(w, w->cut.scope);
 }

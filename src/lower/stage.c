@@ -1,33 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stages: a tile of an array in an addressed object, its digits from slow to fast. Filled where the digits that it does
- * not hold are open; elements beyond an extent are written as the load's value there (0, or `else`).
+ * Stages: a tile of an array in an addressed object, its digits from slow to fast. Filled where the
+ * digits that it does not hold are open; elements beyond an extent are written as the load's value
+ * there (0, or `else`).
  */
 #include "lower/walk.h"
 
-static uint64_t
-load_axes(const twi_lowering *w, const twi_stage_plan *s)
-{
+static uint64_t load_axes(const twi_lowering *w, const twi_stage_plan *s) {
     return twi_ins_of(w->ir, s->value)->type.axes;
 }
 
-static bool
-holds(const twi_stage_plan *s, unsigned axis, unsigned digit)
-{
+static bool holds(const twi_stage_plan *s, unsigned axis, unsigned digit) {
     for (unsigned k = 0; k < s->n; k++)
         if (s->order[k].axis == axis && s->order[k].digit == digit)
             return true;
     return false;
 }
 
-static const twi_digit *
-digit_of(const twi_lowering *w, const twi_stage_plan *s, unsigned k)
-{
+static const twi_digit *digit_of(const twi_lowering *w, const twi_stage_plan *s, unsigned k) {
     return &twi_w_map(w, s->order[k].axis)->d[s->order[k].digit];
 }
 
-int
-twi_w_stage_level(const twi_lowering *w, unsigned stage, const twi_axis_digit *loops, unsigned n)
-{
+int twi_w_stage_level(const twi_lowering *w, unsigned stage, const twi_axis_digit *loops,
+                      unsigned n) {
     const twi_stage_plan *s = &w->plan->stage[stage];
     int level = 0;
     for (unsigned k = 0; k < n; k++)
@@ -37,15 +31,11 @@ twi_w_stage_level(const twi_lowering *w, unsigned stage, const twi_axis_digit *l
 }
 
 /* Is the explicit lane digit the stage's fastest? Then rows are read and written as vectors. */
-static bool
-lane_is_last(const twi_lowering *w, const twi_stage_plan *s)
-{
+static bool lane_is_last(const twi_lowering *w, const twi_stage_plan *s) {
     return s->n > 0 && digit_of(w, s, s->n - 1u)->level == TWI_LV_LANE;
 }
 
-static uint32_t
-make_object(twi_lowering *w, const twi_stage_plan *s)
-{
+static uint32_t make_object(twi_lowering *w, const twi_stage_plan *s) {
     const twi_access *a = &w->ir->access.at[twi_ins_of(w->ir, s->value)->attr];
     twi_object o = {.kind = s->shared ? TWI_OBJ_SHARED : TWI_OBJ_SCRATCH, .count = 1};
     o.elem = w->ir->array.at[a->array].elem;
@@ -63,31 +53,27 @@ make_object(twi_lowering *w, const twi_stage_plan *s)
     return twi_lb_object(&w->c, &o);
 }
 
-/* Index of the open digits; the explicit lane's part is 0 where rows are vectors, else the lanes' numbers. */
-static void
-stage_index(twi_lowering *w, const twi_stage_plan *s, twi_lid *index)
-{
+/* Index of the open digits; the explicit lane's part is 0 where rows are vectors, else the lanes'
+ * numbers. */
+static void stage_index(twi_lowering *w, const twi_stage_plan *s, twi_lid *index) {
     for (unsigned k = 0; k < s->n; k++) {
         const twi_digit *d = digit_of(w, s, k);
         if (w->vectors && d->level == TWI_LV_LANE)
-            index[k] = lane_is_last(w, s) ? twi_w_int(w, 0)
-                                          : twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0);
+            index[k] =
+                lane_is_last(w, s) ? twi_w_int(w, 0) : twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0);
         else
-            index[k] = d->extent == 1 ? twi_w_int(w, 0) : w->digit[s->order[k].axis][s->order[k].digit];
+            index[k] =
+                d->extent == 1 ? twi_w_int(w, 0) : w->digit[s->order[k].axis][s->order[k].digit];
     }
 }
 
-static twi_laccess
-stage_access(const twi_lowering *w, const twi_stage_plan *s, uint32_t object)
-{
+static twi_laccess stage_access(const twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
     twi_laccess a = {.object = object, .dim = (uint8_t)(s->n ? s->n - 1 : 0)};
     (void)w;
     return a;
 }
 
-static void
-copy_element(twi_lowering *w, const twi_stage_plan *s, uint32_t object)
-{
+static void copy_element(twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
     twi_lid index[TWI_MAX_LOOPS];
     uint32_t mark = twi_w_scope(w);
     twi_lid x = twi_w_array_load(w, s->value, true);
@@ -97,9 +83,7 @@ copy_element(twi_lowering *w, const twi_stage_plan *s, uint32_t object)
 }
 
 /* One worker a group: a loop a digit. */
-static void
-copy_alone(twi_lowering *w, const twi_stage_plan *s, uint32_t object)
-{
+static void copy_alone(twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
     unsigned depth = twi_w_depth(w);
     for (unsigned k = 0; k < s->n; k++)
         if (digit_of(w, s, k)->level != TWI_LV_LANE)
@@ -109,9 +93,7 @@ copy_alone(twi_lowering *w, const twi_stage_plan *s, uint32_t object)
 }
 
 /* All workers, one element each in turn, in stage order. */
-static void
-copy_together(twi_lowering *w, const twi_stage_plan *s, uint32_t object)
-{
+static void copy_together(twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
     int64_t elements = 1, workers = (int64_t)w->subs * w->lanes;
     twi_lid saved[TWI_MAX_LOOPS];
     for (unsigned k = 0; k < s->n; k++) {
@@ -120,7 +102,8 @@ copy_together(twi_lowering *w, const twi_stage_plan *s, uint32_t object)
     }
     unsigned depth = twi_w_depth(w);
     int64_t rounds = (elements + workers - 1) / workers;
-    twi_lid worker = twi_w_ix(w, TWI_MUL, twi_w_leaf(w, TWI_L_ID, 1, TWI_LV_SUB), twi_w_int(w, w->lanes));
+    twi_lid worker =
+        twi_w_ix(w, TWI_MUL, twi_w_leaf(w, TWI_L_ID, 1, TWI_LV_SUB), twi_w_int(w, w->lanes));
     worker = twi_w_ix(w, TWI_ADD, worker, twi_w_leaf(w, TWI_L_ID, 1, TWI_LV_LANE));
     twi_lid i = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, rounds));
     twi_lid e = twi_w_ix(w, TWI_ADD, twi_w_ix(w, TWI_MUL, i, twi_w_int(w, workers)), worker);
@@ -130,7 +113,8 @@ copy_together(twi_lowering *w, const twi_stage_plan *s, uint32_t object)
     for (unsigned k = s->n; k-- > 0;) {
         int64_t extent = digit_of(w, s, k)->extent;
         twi_lid q = twi_w_ix(w, TWI_IDIV, e, twi_w_int(w, stride));
-        w->digit[s->order[k].axis][s->order[k].digit] = k ? twi_w_ix(w, TWI_IMOD, q, twi_w_int(w, extent)) : q;
+        w->digit[s->order[k].axis][s->order[k].digit] =
+            k ? twi_w_ix(w, TWI_IMOD, q, twi_w_int(w, extent)) : q;
         stride *= extent;
     }
     copy_element(w, s, object);
@@ -139,9 +123,7 @@ copy_together(twi_lowering *w, const twi_stage_plan *s, uint32_t object)
         w->digit[s->order[k].axis][s->order[k].digit] = saved[k];
 }
 
-void
-twi_w_stage_copy(twi_lowering *w, unsigned stage)
-{
+void twi_w_stage_copy(twi_lowering *w, unsigned stage) {
     const twi_stage_plan *s = &w->plan->stage[stage];
     uint32_t object = make_object(w, s);
     w->copying = true;
@@ -153,18 +135,14 @@ twi_w_stage_copy(twi_lowering *w, unsigned stage)
     w->stage_object[stage] = object;
 }
 
-int
-twi_w_stage_of(const twi_lowering *w, twi_id load)
-{
+int twi_w_stage_of(const twi_lowering *w, twi_id load) {
     for (unsigned s = 0; s < w->plan->stages; s++)
         if (w->plan->stage[s].value == load && w->stage_object[s])
             return (int)s;
     return -1;
 }
 
-twi_lid
-twi_w_stage_load(twi_lowering *w, unsigned stage)
-{
+twi_lid twi_w_stage_load(twi_lowering *w, unsigned stage) {
     const twi_stage_plan *s = &w->plan->stage[stage];
     twi_lid index[TWI_MAX_LOOPS];
     stage_index(w, s, index);

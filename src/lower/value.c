@@ -1,42 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Values at the open digits: settled ones are read where they lie, local ones computed from their operands, each once
- * for one setting of the digits (the memo).
+ * Values at the open digits: settled ones are read where they lie, local ones computed from their
+ * operands, each once for one setting of the digits (the memo).
  */
 #include "lower/walk.h"
 
-unsigned
-twi_w_value_count(const twi_lowering *w, uint64_t axes)
-{
+unsigned twi_w_value_count(const twi_lowering *w, uint64_t axes) {
     return w->lane_axis >= 0 && axes >> w->lane_axis & 1 ? w->lanes : 1;
 }
 
-uint32_t
-twi_w_scope(const twi_lowering *w)
-{
-    return w->undo.n;
-}
+uint32_t twi_w_scope(const twi_lowering *w) { return w->undo.n; }
 
-void
-twi_w_forget(twi_lowering *w, uint32_t mark)
-{
+void twi_w_forget(twi_lowering *w, uint32_t mark) {
     while (w->undo.n > mark) {
         twi_memo_undo u = w->undo.at[--w->undo.n];
         w->memo[u.value] = u.before;
     }
 }
 
-void
-twi_w_remember(twi_lowering *w, twi_id v, twi_lid x)
-{
+void twi_w_remember(twi_lowering *w, twi_id v, twi_lid x) {
     twi_memo_undo u = {v, w->memo[v]};
     twi_push(w->arena, &w->undo, u);
     w->memo[v] = x;
 }
 
-/* ---- stripes -------------------------------------------------------------------------------------- */
-unsigned
-twi_w_stripe_index(twi_lowering *w, uint64_t axes, twi_lid *index)
-{
+/* ---- stripes
+ * -------------------------------------------------------------------------------------- */
+unsigned twi_w_stripe_index(twi_lowering *w, uint64_t axes, twi_lid *index) {
     unsigned rank = 0;
     for (unsigned a = 0; a < w->ir->axis.n; a++) {
         if (!(axes >> a & 1))
@@ -51,9 +40,7 @@ twi_w_stripe_index(twi_lowering *w, uint64_t axes, twi_lid *index)
     return rank;
 }
 
-twi_object
-twi_w_stripe_shape(twi_lowering *w, twi_id v, tw_elem elem, uint64_t axes)
-{
+twi_object twi_w_stripe_shape(twi_lowering *w, twi_id v, tw_elem elem, uint64_t axes) {
     twi_object o = {.kind = TWI_OBJ_PRIVATE, .elem = (uint8_t)elem};
     o.name = v ? twi_ins_of(w->ir, v)->name : 0;
     o.count = (uint16_t)twi_w_value_count(w, axes);
@@ -73,9 +60,7 @@ twi_w_stripe_shape(twi_lowering *w, twi_id v, tw_elem elem, uint64_t axes)
     return o;
 }
 
-uint32_t
-twi_w_stripe(twi_lowering *w, twi_id v, tw_elem elem, uint64_t axes)
-{
+uint32_t twi_w_stripe(twi_lowering *w, twi_id v, tw_elem elem, uint64_t axes) {
     twi_object o = twi_w_stripe_shape(w, v, elem, axes);
     uint32_t elements = 1;
     for (unsigned d = 0; d < o.rank; d++)
@@ -85,28 +70,23 @@ twi_w_stripe(twi_lowering *w, twi_id v, tw_elem elem, uint64_t axes)
     return twi_lb_object(&w->c, &o);
 }
 
-void
-twi_w_stripe_store(twi_lowering *w, uint32_t object, uint64_t axes, twi_lid x)
-{
+void twi_w_stripe_store(twi_lowering *w, uint32_t object, uint64_t axes, twi_lid x) {
     twi_lid index[TWI_MAX_RANK];
     twi_w_stripe_index(w, axes, index);
     twi_laccess a = {.object = object};
     twi_w_store(w, a, index, twi_w_splat(w, x, w->c.f->object.at[object].count), 0);
 }
 
-twi_lid
-twi_w_stripe_load(twi_lowering *w, uint32_t object, uint64_t axes)
-{
+twi_lid twi_w_stripe_load(twi_lowering *w, uint32_t object, uint64_t axes) {
     twi_lid index[TWI_MAX_RANK];
     twi_w_stripe_index(w, axes, index);
     twi_laccess a = {.object = object};
     return twi_w_load(w, a, index, w->c.f->object.at[object].count, 0, 0);
 }
 
-/* ---- values ---------------------------------------------------------------------------------------- */
-static twi_lid
-leaf_value(twi_lowering *w, twi_id v)
-{
+/* ---- values
+ * ---------------------------------------------------------------------------------------- */
+static twi_lid leaf_value(twi_lowering *w, twi_id v) {
     const twi_ins *i = twi_ins_of(w->ir, v);
     switch (i->op) {
     case TWI_CONST:
@@ -129,19 +109,16 @@ leaf_value(twi_lowering *w, twi_id v)
     }
 }
 
-static twi_lid
-settled_value(twi_lowering *w, twi_id v)
-{
+static twi_lid settled_value(twi_lowering *w, twi_id v) {
     const twi_home *h = &w->home[v];
     if (!twi_w_is_home(w, v))
         return twi_w_carried(w, v);
-    return h->kind == TWI_HOME_SSA ? h->ssa
-                                   : twi_w_stripe_load(w, h->object, twi_ins_of(w->ir, v)->type.axes);
+    return h->kind == TWI_HOME_SSA
+               ? h->ssa
+               : twi_w_stripe_load(w, h->object, twi_ins_of(w->ir, v)->type.axes);
 }
 
-static twi_lid
-local_value(twi_lowering *w, twi_id v)
-{
+static twi_lid local_value(twi_lowering *w, twi_id v) {
     const twi_ins *i = twi_ins_of(w->ir, v);
     twi_lid x[3] = {0, 0, 0};
     if (i->op == TWI_LOAD)
@@ -161,9 +138,7 @@ local_value(twi_lowering *w, twi_id v)
 }
 
 /* A slot array holds one element for each slot of the value's axes. */
-static twi_lid
-slot_array_load(twi_lowering *w, twi_id v)
-{
+static twi_lid slot_array_load(twi_lowering *w, twi_id v) {
     twi_lid index[TWI_MAX_RANK];
     unsigned rank = 0;
     uint64_t axes = twi_ins_of(w->ir, v)->type.axes;
@@ -176,9 +151,7 @@ slot_array_load(twi_lowering *w, twi_id v)
     return twi_lb_load(&w->c, acc, index, w->c.f->object.at[acc.object].count, 0, 0);
 }
 
-twi_lid
-twi_w_value(twi_lowering *w, twi_id v)
-{
+twi_lid twi_w_value(twi_lowering *w, twi_id v) {
     if (w->memo[v])
         return w->memo[v];
     twi_loc loc = w->c.loc;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * State of lowering one scope, shared by the files of this folder. Digits of axes are opened (as group and worker ids,
- * loops, unrolls); at any point the values of all open digits say which element of each axis is meant.
+ * State of lowering one scope, shared by the files of this folder. Digits of axes are opened (as
+ * group and worker ids, loops, unrolls); at any point the values of all open digits say which
+ * element of each axis is meant.
  */
 #ifndef TWI_LOWER_WALK_H
 #define TWI_LOWER_WALK_H
@@ -14,18 +15,31 @@ typedef struct {
     uint8_t kind;
     uint8_t frame;
     twi_lid ssa;
-    uint32_t object; /* private, one dimension an axis with time digits of its frame */
-    uint32_t carrier; /* object that takes it to the frame of its place's `to`, by positions in the group; 0: none */
+    uint32_t object;  /* private, one dimension an axis with time digits of its frame */
+    uint32_t carrier; /* object that takes it to the frame of its place's `to`, by positions in the
+                         group; 0: none */
     uint64_t effect;  /* of a shared carrier */
 } twi_home;
 
-typedef struct { twi_id value; twi_lid before; } twi_memo_undo;
-/* Pure instructions that are in force at the cursor: one that is asked for again is the one that is there. */
-typedef struct { uint16_t op; uint32_t attr; twi_lid a, b, is; uint32_t level, before; /* in its chain, + 1 */ } twi_known;
+typedef struct {
+    twi_id value;
+    twi_lid before;
+} twi_memo_undo;
+/* Pure instructions that are in force at the cursor: one that is asked for again is the one that is
+ * there. */
+typedef struct {
+    uint16_t op;
+    uint32_t attr;
+    twi_lid a, b, is;
+    uint32_t level, before; /* in its chain, + 1 */
+} twi_known;
 #define TWI_KNOWN_CHAINS 256
 /* WROTE: what an earlier TOUCH announced happens only here, behind barriers in between. */
 typedef enum { TWI_EVENT_TOUCH, TWI_EVENT_WROTE, TWI_EVENT_BEGIN, TWI_EVENT_END } twi_event_kind;
-typedef struct { uint8_t kind; uint64_t reads, writes; } twi_event; /* sets of shared objects, by effect number; loops */
+typedef struct {
+    uint8_t kind;
+    uint64_t reads, writes;
+} twi_event; /* sets of shared objects, by effect number; loops */
 
 typedef struct twi_lowering {
     twi_arena *arena;
@@ -37,22 +51,25 @@ typedef struct twi_lowering {
     const uint8_t *layout; /* by array id, or NULL */
     twi_cut cut;
     twi_cursor c;
-    bool vectors;        /* explicit lanes */
-    int lane_axis;       /* explicit: the axis with the lane digit; -1: none */
-    uint32_t lanes;      /* explicit: its extent, or 1; implicit: lanes of a subgroup */
+    bool vectors;   /* explicit lanes */
+    int lane_axis;  /* explicit: the axis with the lane digit; -1: none */
+    uint32_t lanes; /* explicit: its extent, or 1; implicit: lanes of a subgroup */
     uint32_t subs;
-    twi_lid (*digit)[TWI_MAX_DIGITS]; /* by axis, of the frame: value of each open digit; 0: closed */
+    twi_lid (
+        *digit)[TWI_MAX_DIGITS]; /* by axis, of the frame: value of each open digit; 0: closed */
     twi_lid (*digits)[TWI_MAX_AXES][TWI_MAX_DIGITS]; /* by frame */
-    twi_home *home;      /* by value id */
-    twi_lid *memo;       /* by value id: computed here, for the open digits */
+    twi_home *home;                                  /* by value id */
+    twi_lid *memo; /* by value id: computed here, for the open digits */
     TWI_VEC(twi_memo_undo) undo;
-    uint32_t *slot_array; /* by value id: object holding it for all its slots, while its walk lasts; 0: none */
+    uint32_t *slot_array; /* by value id: object holding it for all its slots, while its walk lasts;
+                             0: none */
     uint32_t stage_object[TWI_MAX_STAGES]; /* 0: not active */
-    uint32_t *next_object; /* by CARRY: where its new value waits for the end of the trip; 0: in place */
-    bool copying;        /* filling a stage: loads go to the array */
-    TWI_VEC(twi_event) events; /* first pass */
-    bool *barrier_before;      /* second pass: by event number; NULL in the first */
-    uint32_t event, effects;   /* next event; effect numbers given out */
+    uint32_t
+        *next_object; /* by CARRY: where its new value waits for the end of the trip; 0: in place */
+    bool copying;     /* filling a stage: loads go to the array */
+    TWI_VEC(twi_event) events;  /* first pass */
+    const bool *barrier_before; /* second pass: by event number; NULL in the first */
+    uint32_t event, effects;    /* next event; effect numbers given out */
     TWI_VEC(twi_order) orders;
     twi_features *tally; /* NULL: only build */
     double trips;        /* product of the open loops' trips */
@@ -60,23 +77,28 @@ typedef struct twi_lowering {
     TWI_VEC(twi_known) known;
     uint32_t known_chain[TWI_KNOWN_CHAINS]; /* newest of each chain, + 1 */
     TWI_VEC(uint32_t) open_known;           /* known.n at each open body */
-    TWI_VEC(twi_lid) anchor;                /* by level: the instruction before the open body there; 0: none */
-    TWI_VEC(uint8_t) level;                 /* by instruction: of the body it stands in, where it was moved out */
+    TWI_VEC(twi_lid) anchor; /* by level: the instruction before the open body there; 0: none */
+    TWI_VEC(uint8_t) level;  /* by instruction: of the body it stands in, where it was moved out */
 } twi_lowering;
 
 /* ---- build.c: the builder, counting ---- */
-twi_lid twi_w_op(twi_lowering *w, unsigned op, twi_lid a, twi_lid b, twi_lid d);  /* a value's arithmetic; splats */
-twi_lid twi_w_ix(twi_lowering *w, unsigned op, twi_lid a, twi_lid b);             /* index arithmetic; splats */
+twi_lid twi_w_op(twi_lowering *w, unsigned op, twi_lid a, twi_lid b,
+                 twi_lid d); /* a value's arithmetic; splats */
+twi_lid twi_w_ix(twi_lowering *w, unsigned op, twi_lid a, twi_lid b); /* index arithmetic; splats */
 twi_lid twi_w_ix_select(twi_lowering *w, twi_lid condition, twi_lid a, twi_lid b); /* scalars */
 twi_lid twi_w_cast(twi_lowering *w, tw_elem elem, twi_lid a);
 twi_lid twi_w_const(twi_lowering *w, tw_elem elem, uint64_t bits, unsigned flags);
 twi_lid twi_w_int(twi_lowering *w, int64_t k);
-twi_lid twi_w_leaf(twi_lowering *w, twi_loop_op op, unsigned count, uint32_t attr); /* i64: id, iota, trip */
+twi_lid twi_w_leaf(twi_lowering *w, twi_loop_op op, unsigned count,
+                   uint32_t attr); /* i64: id, iota, trip */
 twi_lid twi_w_splat(twi_lowering *w, twi_lid a, unsigned count);
-twi_lid twi_w_lane_fold(twi_lowering *w, unsigned merge, twi_lid a, unsigned log_stride, unsigned log_extent);
+twi_lid twi_w_lane_fold(twi_lowering *w, unsigned merge, twi_lid a, unsigned log_stride,
+                        unsigned log_extent);
 twi_lid twi_w_lane_xor(twi_lowering *w, twi_lid a, uint32_t mask);
-twi_lid twi_w_load(twi_lowering *w, twi_laccess access, const twi_lid *index, unsigned count, twi_lid mask, twi_lid other);
-void twi_w_store(twi_lowering *w, twi_laccess access, const twi_lid *index, twi_lid value, twi_lid mask);
+twi_lid twi_w_load(twi_lowering *w, twi_laccess access, const twi_lid *index, unsigned count,
+                   twi_lid mask, twi_lid other);
+void twi_w_store(twi_lowering *w, twi_laccess access, const twi_lid *index, twi_lid value,
+                 twi_lid mask);
 twi_lid twi_w_for(twi_lowering *w, twi_lid lo, twi_lid hi);
 twi_lid twi_w_unroll(twi_lowering *w, uint32_t n);
 void twi_w_if(twi_lowering *w, twi_lid condition);
@@ -85,34 +107,43 @@ unsigned twi_w_count(const twi_lowering *w, twi_lid a);
 
 /* ---- frames.c: frames and what is taken from one to another ---- */
 void twi_w_enter(twi_lowering *w, unsigned frame);
-unsigned twi_frame_of(const twi_lowering *w, twi_id v);      /* in which a value or a root runs */
+unsigned twi_frame_of(const twi_lowering *w, twi_id v); /* in which a value or a root runs */
 bool twi_same_maps(const twi_plan *p, unsigned f, unsigned g, uint64_t axes);
-bool twi_w_is_home(const twi_lowering *w, twi_id v);         /* can it be read where it lies, in this frame? */
-void twi_w_make_carrier(twi_lowering *w, twi_id v);          /* if its place says `to` */
-void twi_w_carry(twi_lowering *w, twi_id v, twi_lid x);      /* writes the carrier at the open digits */
-twi_lid twi_w_carried(twi_lowering *w, twi_id v);            /* reads it, in the other frame */
+bool twi_w_is_home(const twi_lowering *w,
+                   twi_id v); /* can it be read where it lies, in this frame? */
+void twi_w_make_carrier(twi_lowering *w, twi_id v);     /* if its place says `to` */
+void twi_w_carry(twi_lowering *w, twi_id v, twi_lid x); /* writes the carrier at the open digits */
+twi_lid twi_w_carried(twi_lowering *w, twi_id v);       /* reads it, in the other frame */
 
 /* ---- digits.c: axes, positions, guards ---- */
 const twi_map *twi_w_map(const twi_lowering *w, unsigned axis);
-void twi_w_open_group(twi_lowering *w);                      /* grid, sub and lane digits from the ids */
-twi_lid twi_w_position(twi_lowering *w, unsigned axis);      /* absolute; without the explicit lane's part */
+void twi_w_open_group(twi_lowering *w); /* grid, sub and lane digits from the ids */
+twi_lid twi_w_position(twi_lowering *w,
+                       unsigned axis); /* absolute; without the explicit lane's part */
 twi_lid twi_w_lo(twi_lowering *w, unsigned axis);
 twi_lid twi_w_hi(twi_lowering *w, unsigned axis);
-twi_lid twi_w_eval(twi_lowering *w, twi_ix x, bool vector);  /* vector: the lane axis as positions of all lanes */
-bool twi_w_guarded(const twi_lowering *w, unsigned axis);    /* are there positions beyond the extent? */
-int64_t twi_axis_extent(const tw_ir *ir, unsigned axis);     /* -1: not constant */
+twi_lid twi_w_eval(twi_lowering *w, twi_ix x,
+                   bool vector); /* vector: the lane axis as positions of all lanes */
+bool twi_w_guarded(const twi_lowering *w,
+                   unsigned axis); /* are there positions beyond the extent? */
+int64_t twi_axis_extent(const tw_ir *ir, unsigned axis); /* -1: not constant */
 /* Row-major number of the open digits among `digits` (a set) of an axis; their extents' product. */
 twi_lid twi_w_number(twi_lowering *w, unsigned axis, uint8_t digits);
 int64_t twi_digits_extent(const twi_map *m, uint8_t digits);
-/* Set of the digits that run in time and tell elements of a stripe apart: loops, slots, trips that the plan made. */
+/* Set of the digits that run in time and tell elements of a stripe apart: loops, slots, trips that
+ * the plan made. */
 uint8_t twi_time_digits(const tw_ir *ir, const twi_frame *frame, unsigned axis);
 uint8_t twi_level_digits(const twi_map *m, unsigned level);
-typedef struct { twi_lid scalar, count, vector; } twi_mask;  /* conjunction; 0: true */
+typedef struct {
+    twi_lid scalar, count, vector;
+} twi_mask; /* conjunction; 0: true */
 void twi_w_guard(twi_lowering *w, uint64_t axes, twi_mask *mask);
-void twi_mask_and(twi_lowering *w, twi_mask *mask, twi_lid condition); /* scalar or vector */
+void twi_mask_and(twi_lowering *w, twi_mask *mask, twi_lid condition);        /* scalar or vector */
 twi_lid twi_mask_bool(twi_lowering *w, const twi_mask *mask, unsigned count); /* 0: true */
-void twi_w_lead_level(twi_lowering *w, unsigned level, int64_t total, uint64_t axes, twi_mask *mask);
-void twi_w_leader(twi_lowering *w, uint64_t axes, twi_mask *mask); /* workers that no digit of axes tells apart: the first */
+void twi_w_lead_level(twi_lowering *w, unsigned level, int64_t total, uint64_t axes,
+                      twi_mask *mask);
+void twi_w_leader(twi_lowering *w, uint64_t axes,
+                  twi_mask *mask); /* workers that no digit of axes tells apart: the first */
 
 /* Opens digits of an axis as loops and unrolls; twi_w_shut closes what was opened since. */
 unsigned twi_w_depth(const twi_lowering *w);
@@ -122,11 +153,12 @@ void twi_w_shut(twi_lowering *w, unsigned depth);
 /* ---- value.c: values at the open digits ---- */
 twi_lid twi_w_value(twi_lowering *w, twi_id v);
 void twi_w_remember(twi_lowering *w, twi_id v, twi_lid x);
-uint32_t twi_w_scope(const twi_lowering *w);                 /* mark of the memo */
+uint32_t twi_w_scope(const twi_lowering *w); /* mark of the memo */
 void twi_w_forget(twi_lowering *w, uint32_t mark);
 unsigned twi_w_value_count(const twi_lowering *w, uint64_t axes);
 twi_object twi_w_stripe_shape(twi_lowering *w, twi_id v, tw_elem elem, uint64_t axes);
-uint32_t twi_w_stripe(twi_lowering *w, twi_id v, tw_elem elem, uint64_t axes); /* new private object */
+uint32_t twi_w_stripe(twi_lowering *w, twi_id v, tw_elem elem,
+                      uint64_t axes); /* new private object */
 void twi_w_stripe_store(twi_lowering *w, uint32_t object, uint64_t axes, twi_lid x);
 twi_lid twi_w_stripe_load(twi_lowering *w, uint32_t object, uint64_t axes);
 unsigned twi_w_stripe_index(twi_lowering *w, uint64_t axes, twi_lid *index);
@@ -134,42 +166,57 @@ unsigned twi_w_stripe_index(twi_lowering *w, uint64_t axes, twi_lid *index);
 /* ---- access.c ---- */
 twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw); /* raw: in the storage type */
 void twi_w_array_store(twi_lowering *w, twi_id store);
-bool twi_is_move(const twi_lowering *w, twi_id store); /* stores what it loads, in one storage type: bits are moved */
+bool twi_is_move(const twi_lowering *w,
+                 twi_id store); /* stores what it loads, in one storage type: bits are moved */
 
 /* ---- fold.c, collect.c, canonical.c ---- */
-typedef struct { twi_lid v[2]; } twi_state; /* value; argmax: value and index */
+typedef struct {
+    twi_lid v[2];
+} twi_state; /* value; argmax: value and index */
 typedef struct twi_fold {
     twi_id id;
-    uint64_t own, folded;  /* axes */
-    int first_loop;        /* position in the walk's loops of its outermost folded loop; -1: none */
-    int chunk_loop;        /* canonical rows longer than a chunk: position of the chunk loop, before first_loop; -1 */
-    int level;             /* loops open around an update */
-    uint8_t inner[TWI_MAX_AXES]; /* digits of each axis that tell its accumulators apart */
+    uint64_t own, folded; /* axes */
+    int first_loop;       /* position in the walk's loops of its outermost folded loop; -1: none */
+    int chunk_loop;       /* canonical rows longer than a chunk: position of the chunk loop, before
+                             first_loop; -1 */
+    int level;            /* loops open around an update */
+    uint8_t inner[TWI_MAX_AXES];       /* digits of each axis that tell its accumulators apart */
     uint8_t chunk_inner[TWI_MAX_AXES]; /* digits of its own axes opened inside the chunk loop */
-    uint32_t acc[2];       /* objects */
-    uint32_t chunks;       /* canonical: results of chunks */
-    uint32_t part[2];      /* results of single subgroups, until collected */
-    unsigned states;       /* 2: argmax, argmin */
+    uint32_t acc[2];                   /* objects */
+    uint32_t chunks;                   /* canonical: results of chunks */
+    uint32_t part[2];                  /* results of single subgroups, until collected */
+    unsigned states;                   /* 2: argmax, argmin */
 } twi_fold;
-void twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsigned n, twi_fold *f);
-void twi_fold_init(twi_lowering *w, twi_fold *f);          /* accumulators before the outermost folded loop */
-void twi_fold_update(twi_lowering *w, const twi_fold *f);  /* one element */
-void twi_fold_finish(twi_lowering *w, twi_fold *f, bool at_top); /* slots and lanes; a home, or a part to collect */
+void twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsigned n,
+                   twi_fold *f);
+void twi_fold_init(twi_lowering *w,
+                   twi_fold *f); /* accumulators before the outermost folded loop */
+void twi_fold_update(twi_lowering *w, const twi_fold *f); /* one element */
+void twi_fold_finish(twi_lowering *w, twi_fold *f,
+                     bool at_top); /* slots and lanes; a home, or a part to collect */
 void twi_fold_finish_chunks(twi_lowering *w, twi_fold *f, bool at_top);
 void twi_fold_collect(twi_lowering *w, twi_fold *folds, unsigned n); /* subgroups */
-int64_t twi_fold_subs(const twi_lowering *w, const twi_fold *f);     /* product of its folded sub digits */
-void twi_fold_settle(twi_lowering *w, const twi_fold *f, twi_state s, bool at_top); /* its home, at the open digits */
+int64_t twi_fold_subs(const twi_lowering *w,
+                      const twi_fold *f); /* product of its folded sub digits */
+void twi_fold_settle(twi_lowering *w, const twi_fold *f, twi_state s,
+                     bool at_top); /* its home, at the open digits */
 twi_state twi_state_identity(twi_lowering *w, const twi_fold *f, unsigned count);
 twi_state twi_state_combine(twi_lowering *w, const twi_fold *f, twi_state a, twi_state b);
 twi_state twi_state_lanes(twi_lowering *w, const twi_fold *f, twi_state s, const twi_digit *d);
-bool twi_is_canonical_row(const tw_ir *ir, twi_id fold);   /* canonical sum or prod */
-/* The canonical fold of n numbers in a private object, at row[0 .. rank-2] fixed, the last dimension running. */
-twi_lid twi_canonical_row(twi_lowering *w, const twi_fold *f, uint32_t object, twi_lid *row, unsigned rank, int64_t n);
+twi_id twi_dot_start(const tw_ir *ir,
+                     twi_id fold); /* 0: none, or +0, from which every chain starts */
+bool twi_is_canonical_row(const tw_ir *ir, twi_id fold); /* canonical sum or prod */
+/* The canonical fold of n numbers in a private object, at row[0 .. rank-2] fixed, the last
+ * dimension running. */
+twi_lid twi_canonical_row(twi_lowering *w, const twi_fold *f, uint32_t object, twi_lid *row,
+                          unsigned rank, int64_t n);
 
 /* ---- count.c ---- */
-/* Value of an integer expression in the middle of all groups, workers and trips: trip counts known at run time only. */
+/* Value of an integer expression in the middle of all groups, workers and trips: trip counts known
+ * at run time only. */
 double twi_estimate(const twi_func *f, twi_lid v, double groups);
-void twi_features_of_func(const twi_func *f, twi_features *out); /* sizes: code, shared bytes, slots, wide */
+void twi_features_of_func(const twi_func *f,
+                          twi_features *out); /* sizes: code, shared bytes, slots, wide */
 
 /* ---- order.c ---- */
 /* How the plan folds: digits in the order they combine; its depth (order->depth). */
@@ -180,14 +227,16 @@ void twi_w_phase(twi_lowering *w, uint32_t region, unsigned p);
 void twi_w_region(twi_lowering *w, uint32_t region);
 /* Is the last reading of a carry before its new value is written, wherever the walk puts both? */
 bool twi_w_in_place(const twi_lowering *w, uint32_t region, unsigned carry);
-int twi_w_stage_level(const twi_lowering *w, unsigned stage, const twi_axis_digit *loops, unsigned n);
-void twi_w_stage_copy(twi_lowering *w, unsigned stage);  /* fills it; it is active afterwards */
-int twi_w_stage_of(const twi_lowering *w, twi_id load);  /* active stage holding it; -1 */
+int twi_w_stage_level(const twi_lowering *w, unsigned stage, const twi_axis_digit *loops,
+                      unsigned n);
+void twi_w_stage_copy(twi_lowering *w, unsigned stage); /* fills it; it is active afterwards */
+int twi_w_stage_of(const twi_lowering *w, twi_id load); /* active stage holding it; -1 */
 twi_lid twi_w_stage_load(twi_lowering *w, unsigned stage);
-void twi_w_event(twi_lowering *w, uint64_t reads, uint64_t writes); /* a barrier here if the second pass wants one */
+void twi_w_event(twi_lowering *w, uint64_t reads,
+                 uint64_t writes); /* a barrier here if the second pass wants one */
 void twi_w_event_wrote(twi_lowering *w, uint64_t writes);
 void twi_w_event_loop(twi_lowering *w, bool begin);
-uint64_t twi_w_effect(twi_lowering *w);                  /* a new effect number's bit */
+uint64_t twi_w_effect(twi_lowering *w); /* a new effect number's bit */
 bool *twi_place_barriers(twi_arena *arena, const twi_event *events, uint32_t n); /* by event */
 /* One function: the scope's body at the cursor. */
 void twi_w_scope_body(twi_lowering *w);

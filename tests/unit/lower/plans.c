@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * links: front oracle search
- * Random legal plans of every kernel, lowered and run by the interpreter: the loop IR verifies, no fault is found, and
- * the oracle accepts every output. TW_PLANS, TW_KERNEL, TW_CAPS, TW_SEED widen or narrow it; TW_SHOW=1 prints the text.
+ * Random legal plans of every kernel, lowered and run by the interpreter: the loop IR verifies, no
+ * fault is found, and the oracle accepts every output. TW_PLANS, TW_KERNEL, TW_CAPS, TW_SEED widen
+ * or narrow it; TW_SHOW=1 prints the text.
  */
-#include "lower/lower.h"
+#include "base/fs.h"
 #include "loop/interp.h"
+#include "lower/lower.h"
 #include "oracle/fixtures.h"
 #include "oracle/oracle.h"
 #include "pass/pass.h"
 #include "search/search.h"
 #include "tilewright/program.h"
-#include "base/fs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +56,8 @@ static const subject given_plans[] = {
      "value X: to g via shared\nentry main\n"},
     /* the start of a dot is added after the loops in which slot arrays of its values were filled */
     {"attention", "B=1 H=1 G=1 I=1 J=33 D=4 E=3", "T=f32 CAUSAL=true", "cpu-avx512",
-     "plan attention/0 target=cpu-avx512 isa=avx512 class=free spec T=f32 CAUSAL=true BI=32 BJ=32 B=1 H=1 I=1 D=4 G=1 "
+     "plan attention/0 target=cpu-avx512 isa=avx512 class=free spec T=f32 CAUSAL=true BI=32 BJ=32 "
+     "B=1 H=1 I=1 D=4 G=1 "
      "J=33 E=3\n"
      "frame f: b = grid 1 ; h = grid 1 ; i = grid 1, loop 8, slot 4 ; d = loop 4 ; e = loop 3 ; "
      "j = serial 0, loop 8, slot 4 order j.loop, e.loop, i.loop, d.loop\nentry main\n"},
@@ -71,9 +73,7 @@ static const subject given_plans[] = {
      "value p: to g via shared\nvalue sum.1: in g\nvalue div.1: in g\nentry main\n"},
 };
 
-static int64_t
-dim_value(const char *dims, const char *name)
-{
+static int64_t dim_value(const char *dims, const char *name) {
     size_t n = strlen(name);
     for (const char *p = dims; p; p = strchr(p, ' ')) {
         p += *p == ' ';
@@ -83,9 +83,7 @@ dim_value(const char *dims, const char *name)
     return -1;
 }
 
-static tw_ir *
-load(tw_context *ctx, twi_arena *a, const subject *s, bool canonical)
-{
+static tw_ir *load(tw_context *ctx, twi_arena *a, const subject *s, bool canonical) {
     char path[512], *text;
     size_t n;
     snprintf(path, sizeof path, "%s/kernels/%s.tile", TW_SOURCE_DIR, s->kernel);
@@ -120,9 +118,7 @@ typedef struct {
     size_t bytes;
 } buffer;
 
-static void
-make_buffers(twi_arena *a, const tw_ir *ir, twi_fixture fix, buffer *b)
-{
+static void make_buffers(twi_arena *a, const tw_ir *ir, twi_fixture fix, buffer *b) {
     for (uint32_t k = 1; k < ir->array.n; k++) {
         size_t n = twi_array_extents(ir, k, b[k].shape);
         int64_t stride = 1;
@@ -139,9 +135,25 @@ make_buffers(twi_arena *a, const tw_ir *ir, twi_fixture fix, buffer *b)
     }
 }
 
-static void
-complain(const subject *s, uint64_t seed, const tw_ir *ir, const twi_plans *plans, const twi_loop *loop, const char *text)
-{
+/* One plan of one subject. */
+typedef struct {
+    tw_context *ctx;
+    twi_arena *a;
+    const subject *s;
+    const tw_ir *ir;
+    twi_caps caps;
+    uint64_t seed;
+    twi_fixture fix;
+    twi_plans *plans;
+    twi_loop *loop;
+} trial;
+
+static void complain(const trial *t, const char *text) {
+    const subject *s = t->s;
+    const tw_ir *ir = t->ir;
+    const twi_plans *plans = t->plans;
+    const twi_loop *loop = t->loop;
+    uint64_t seed = t->seed;
     twi_sb sb;
     twi_sb_init(&sb, ir->arena);
     twi_plan_print(ir, plans, NULL, &sb);
@@ -149,60 +161,72 @@ complain(const subject *s, uint64_t seed, const tw_ir *ir, const twi_plans *plan
         twi_ir_print(ir, &sb);
         twi_loop_print(loop, &sb);
     }
-    fail_msg("%s %s %s seed %llu: %s\n%s", s->kernel, s->dims, s->bind, (unsigned long long)seed, text, twi_sb_text(&sb));
+    fail_msg("%s %s %s seed %llu: %s\n%s", s->kernel, s->dims, s->bind, (unsigned long long)seed,
+             text, twi_sb_text(&sb));
 }
 
-static void
-check_depths(const subject *s, uint64_t seed, const tw_ir *ir, const twi_plans *plans, const twi_loop *loop,
-             const twi_interp_result *r)
-{
+static void check_depths(const trial *t, const twi_interp_result *r) {
+    const twi_loop *loop = t->loop;
+    const tw_ir *ir = t->ir;
     for (uint32_t k = 0; k < loop->order.n; k++) {
         const twi_order *o = &loop->order.at[k];
         char text[160];
-        snprintf(text, sizeof text, "depth of %s: %u > %u", twi_value_name(ir, o->fold), r->depth[o->fold], o->depth);
+        snprintf(text, sizeof text, "depth of %s: %u > %u", twi_value_name(ir, o->fold),
+                 r->depth[o->fold], o->depth);
         if (r->depth[o->fold] > o->depth)
-            complain(s, seed, ir, plans, loop, text);
+            complain(t, text);
     }
 }
 
-static bool
-near(double a, double b)
-{
+static bool near(double a, double b) {
     double d = a > b ? a - b : b - a, most = a > b ? a : b;
     return d <= 1e-9 * most;
 }
 
 /* What the walk counted is what stands in the module it built. */
-static void
-check_tally(twi_arena *a, const subject *s, uint64_t seed, const tw_ir *ir, const twi_caps *caps,
-            const twi_plans *plans, const twi_loop *loop)
-{
+static void check_tally(const trial *t0) {
+    twi_arena *a = t0->a;
+    const tw_ir *ir = t0->ir;
+    const twi_plans *plans = t0->plans;
     for (uint32_t k = 0; k < plans->n; k++) {
         twi_features t, c;
-        twi_tally(a, ir, caps, &plans->scope[k], &t);
-        twi_count(a, loop, k, &c);
-        const struct { const char *what; double tally, count; } row[] = {
+        twi_tally(a, ir, &t0->caps, &plans->scope[k], &t);
+        twi_count(a, t0->loop, k, &c);
+        const struct {
+            const char *what;
+            double tally, count;
+        } row[] = {
             {"cheap operations", t.ops[TWI_PRICE_CHEAP], c.ops[TWI_PRICE_CHEAP]},
             {"divisions", t.ops[TWI_PRICE_DIV], c.ops[TWI_PRICE_DIV]},
             {"functions", t.ops[TWI_PRICE_FUNC], c.ops[TWI_PRICE_FUNC]},
-            {"near bytes", t.near_bytes, c.near_bytes}, {"lane rounds", t.lane_rounds, c.lane_rounds},
-            {"barriers", t.barriers, c.barriers}, {"trips", t.trips, c.trips},
-            {"code", t.code, c.code}, {"shared bytes", t.shared_bytes, c.shared_bytes},
+            {"near bytes", t.near_bytes, c.near_bytes},
+            {"lane rounds", t.lane_rounds, c.lane_rounds},
+            {"barriers", t.barriers, c.barriers},
+            {"trips", t.trips, c.trips},
+            {"code", t.code, c.code},
+            {"shared bytes", t.shared_bytes, c.shared_bytes},
         };
         for (size_t r = 0; r < sizeof row / sizeof *row; r++)
             if (!near(row[r].tally, row[r].count))
-                complain(s, seed, ir, plans, loop, twi_format(a, "tally of %s: %lld, built %lld (thousandths)", row[r].what,
-                         (long long)(row[r].tally * 1000), (long long)(row[r].count * 1000)));
+                complain(t0, twi_format(a, "tally of %s: %lld, built %lld (thousandths)",
+                                        row[r].what, (long long)(row[r].tally * 1000),
+                                        (long long)(row[r].count * 1000)));
         for (uint32_t x = 1; x < ir->array.n; x++)
-            if (!near(t.load_bytes[x], c.load_bytes[x]) || !near(t.store_bytes[x], c.store_bytes[x]) ||
-                !near(t.loads[x], c.loads[x]) || !near(t.stores[x], c.stores[x]))
-                complain(s, seed, ir, plans, loop, "tally of an array's accesses differs from what was built");
+            if (!near(t.load_bytes[x], c.load_bytes[x]) ||
+                !near(t.store_bytes[x], c.store_bytes[x]) || !near(t.loads[x], c.loads[x]) ||
+                !near(t.stores[x], c.stores[x]))
+                complain(t0, "tally of an array's accesses differs from what was built");
     }
 }
 
-static void
-check_plan(tw_context *ctx, twi_arena *a, const subject *s, const tw_ir *ir, const twi_caps *caps, uint64_t seed, twi_fixture fix)
-{
+static void check_plan(trial *t) {
+    tw_context *ctx = t->ctx;
+    twi_arena *a = t->a;
+    const subject *s = t->s;
+    const tw_ir *ir = t->ir;
+    const twi_caps *caps = &t->caps;
+    uint64_t seed = t->seed;
+    twi_fixture fix = t->fix;
     twi_why why = {""};
     twi_plans given, *plans;
     if (s->plan) {
@@ -212,10 +236,14 @@ check_plan(tw_context *ctx, twi_arena *a, const subject *s, const tw_ir *ir, con
         if (!twi_search_legal(ir, caps, plans, &why))
             fail_msg("%s: %s", s->kernel, why.text);
     } else
-        plans = seed ? twi_search_random(a, ir, caps, NULL, seed, &why) : twi_search_default(a, ir, caps, NULL, &why);
+        plans = seed ? twi_search_random(a, ir, caps, NULL, seed, &why)
+                     : twi_search_default(a, ir, caps, NULL, &why);
     if (!plans)
-        fail_msg("%s: no plan for seed %llu: %s %s", s->kernel, (unsigned long long)seed, why.text, tw_diag_text(ctx, false));
+        fail_msg("%s: no plan for seed %llu: %s %s", s->kernel, (unsigned long long)seed, why.text,
+                 tw_diag_text(ctx, false));
     twi_loop *loop = twi_lower(a, ir, caps, plans);
+    t->plans = plans;
+    t->loop = loop;
     if (getenv("TW_SHOW") && getenv("TW_SHOW")[0] == '2') {
         twi_sb sb;
         twi_sb_init(&sb, a);
@@ -224,8 +252,8 @@ check_plan(tw_context *ctx, twi_arena *a, const subject *s, const tw_ir *ir, con
         puts(twi_sb_text(&sb));
     }
     if (!twi_loop_verify(loop))
-        complain(s, seed, ir, plans, loop, tw_diag_text(ctx, false));
-    check_tally(a, s, seed, ir, caps, plans, loop);
+        complain(t, tw_diag_text(ctx, false));
+    check_tally(t);
     buffer *b = TWI_NEW_N(a, buffer, ir->array.n);
     twi_interp_array *arrays = TWI_NEW_N(a, twi_interp_array, ir->array.n);
     uint64_t *scalars = TWI_NEW_N(a, uint64_t, ir->scalar.n + 1);
@@ -241,33 +269,30 @@ check_plan(tw_context *ctx, twi_arena *a, const subject *s, const tw_ir *ir, con
     memset(&r, 0, sizeof r);
     twi_interp_run(loop, (uint32_t)(seed % loop->entry.n), arrays, scalars, a, &r);
     if (r.fault.kind)
-        complain(s, seed, ir, plans, loop, r.fault.text);
-    check_depths(s, seed, ir, plans, loop, &r);
+        complain(t, r.fault.text);
+    check_depths(t, &r);
     twi_oracle_in oin = {in, scalars};
     twi_oracle *o = twi_oracle_run(a, ir, &oin, loop->order.at, loop->order.n, NULL);
     if (twi_oracle_error(o))
-        complain(s, seed, ir, plans, loop, twi_oracle_error(o));
+        complain(t, twi_oracle_error(o));
     for (uint32_t k = 1; k < ir->array.n; k++) {
         if (ir->array.at[k].role != TWI_OUT)
             continue;
         twi_verdict v;
         twi_oracle_judge(o, k, b[k].data, &v);
         if (!v.ok)
-            complain(s, seed, ir, plans, loop,
-                     twi_format(a, "%s[%lld,%lld,%lld] got %s, want %s, bound %s (worst %g)", twi_fixture_name(fix), (long long)v.at[0],
-                                (long long)v.at[1], (long long)v.at[2], v.got, v.want, v.bound, 0.0));
+            complain(t, twi_format(a, "%s[%lld,%lld,%lld] got %s, want %s, bound %s (worst %g)",
+                                   twi_fixture_name(fix), (long long)v.at[0], (long long)v.at[1],
+                                   (long long)v.at[2], v.got, v.want, v.bound, 0.0));
     }
 }
 
-static uint64_t
-setting(const char *name, uint64_t otherwise)
-{
+static uint64_t setting(const char *name, uint64_t otherwise) {
     return getenv(name) ? strtoull(getenv(name), NULL, 10) : otherwise;
 }
 
-static void
-run_subjects(const subject *list, size_t n, const char *caps_name, bool canonical, uint64_t first, uint64_t plans)
-{
+static void run_subjects(const subject *list, size_t n, const char *caps_name, bool canonical,
+                         uint64_t first, uint64_t plans) {
     if (getenv("TW_CAPS") && strcmp(getenv("TW_CAPS"), caps_name) != 0)
         return;
     for (size_t k = 0; k < n; k++) {
@@ -282,12 +307,14 @@ run_subjects(const subject *list, size_t n, const char *caps_name, bool canonica
             fail_msg("out of memory");
         twi_arena a;
         twi_arena_init(&a, &ctx->mem);
-        twi_caps caps;
-        assert_true(twi_caps_named(ctx, caps_name, &caps));
-        tw_ir *ir = load(ctx, &a, s, canonical);
+        trial t = {.ctx = ctx, .a = &a, .s = s};
+        assert_true(twi_caps_named(ctx, caps_name, &t.caps));
+        t.ir = load(ctx, &a, s, canonical);
         for (uint64_t seed = first; seed < first + plans; seed++) {
             twi_mark mark = twi_arena_mark(&a);
-            check_plan(ctx, &a, s, ir, &caps, seed, seed % 2 ? TWI_FIX_NORMAL : TWI_FIX_EXACT);
+            t.seed = seed;
+            t.fix = seed % 2 ? TWI_FIX_NORMAL : TWI_FIX_EXACT;
+            check_plan(&t);
             twi_arena_reset(&a, mark);
         }
         twi_arena_fini(&a);
@@ -296,35 +323,54 @@ run_subjects(const subject *list, size_t n, const char *caps_name, bool canonica
     }
 }
 
-static void
-run_all(const char *caps_name, bool canonical)
-{
-    run_subjects(subjects, sizeof subjects / sizeof *subjects, caps_name, canonical, setting("TW_SEED", 0),
-                 setting("TW_PLANS", 8));
+static void run_all(const char *caps_name, bool canonical) {
+    run_subjects(subjects, sizeof subjects / sizeof *subjects, caps_name, canonical,
+                 setting("TW_SEED", 0), setting("TW_PLANS", 8));
 }
 
-static void
-run_given(const char *caps_name)
-{
+static void run_given(const char *caps_name) {
     run_subjects(given_plans, sizeof given_plans / sizeof *given_plans, caps_name, false, 0, 2);
 }
 
-static void given_avx512(void **state) { (void)state; run_given("cpu-avx512"); }
-static void given_simt4(void **state) { (void)state; run_given("simt4"); }
-static void on_avx512(void **state) { (void)state; run_all("cpu-avx512", false); }
-static void on_baseline(void **state) { (void)state; run_all("cpu-baseline", false); }
-static void on_simt4(void **state) { (void)state; run_all("simt4", false); }
-static void on_simt32(void **state) { (void)state; run_all("simt32", false); }
-static void canonical_avx512(void **state) { (void)state; run_all("cpu-avx512", true); }
-static void canonical_simt4(void **state) { (void)state; run_all("simt4", true); }
+static void given_avx512(void **state) {
+    (void)state;
+    run_given("cpu-avx512");
+}
+static void given_simt4(void **state) {
+    (void)state;
+    run_given("simt4");
+}
+static void on_avx512(void **state) {
+    (void)state;
+    run_all("cpu-avx512", false);
+}
+static void on_baseline(void **state) {
+    (void)state;
+    run_all("cpu-baseline", false);
+}
+static void on_simt4(void **state) {
+    (void)state;
+    run_all("simt4", false);
+}
+static void on_simt32(void **state) {
+    (void)state;
+    run_all("simt32", false);
+}
+static void canonical_avx512(void **state) {
+    (void)state;
+    run_all("cpu-avx512", true);
+}
+static void canonical_simt4(void **state) {
+    (void)state;
+    run_all("simt4", true);
+}
 
-int
-main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(given_avx512), cmocka_unit_test(given_simt4),
-        cmocka_unit_test(on_avx512), cmocka_unit_test(on_baseline), cmocka_unit_test(on_simt4),
-        cmocka_unit_test(on_simt32), cmocka_unit_test(canonical_avx512), cmocka_unit_test(canonical_simt4),
+        cmocka_unit_test(given_avx512),     cmocka_unit_test(given_simt4),
+        cmocka_unit_test(on_avx512),        cmocka_unit_test(on_baseline),
+        cmocka_unit_test(on_simt4),         cmocka_unit_test(on_simt32),
+        cmocka_unit_test(canonical_avx512), cmocka_unit_test(canonical_simt4),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
