@@ -25,8 +25,8 @@ float twi_f32_of_bf16(uint16_t h); /* exact, a move */
 double twi_f64_odd_of_i64(int64_t x);
 double twi_f64_odd_of_u64(uint64_t x);
 /* Truncated, saturating, NaN gives 0; to a signed (unsigned) integer of so many bits. */
-int64_t twi_signed_of_f64(double x, unsigned bits);
-uint64_t twi_unsigned_of_f64(double x, unsigned bits);
+int64_t twi_signed_of_f64(double x, unsigned width);
+uint64_t twi_unsigned_of_f64(double x, unsigned width);
 /* A NaN wins, -0 < +0. */
 float twi_f32_min(float a, float b);
 float twi_f32_max(float a, float b);

@@ -16,7 +16,7 @@ uint32_t twi_region_scope(const tw_ir *ir,
 uint64_t twi_scope_axes(const tw_ir *ir,
                         uint32_t par); /* set of axes of PAR and the regions inside */
 /* All instructions of the scope in order, those of nested regions after their SERIAL. */
-void twi_scope_values(twi_arena *arena, const tw_ir *ir, uint32_t par, twi_id_list *out);
+void twi_scope_values(twi_arena *arena, const tw_ir *ir, uint32_t region, twi_id_list *out);
 
 /* hi - lo, 0 where that is negative; false: not a constant. */
 bool twi_axis_span(const tw_ir *ir, unsigned axis, int64_t *extent);
