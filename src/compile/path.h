@@ -6,6 +6,7 @@
 #define TWI_COMPILE_PATH_H
 
 #include "compile/codes.h"
+#include "emit/emit.h"
 #include "search/search.h"
 #include "target/target.h"
 #include "tilewright/compile.h"
@@ -20,6 +21,8 @@ typedef struct {
 /* False: diagnostics. */
 bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,
                     const char *const *pins, size_t n_pins, twi_where *out);
+/* What its source is written in; NULL: no language (the interpreter's machines). */
+const twi_dialect *twi_where_dialect(const tw_context *ctx, const twi_where *where);
 twi_target *twi_where_open(tw_context *ctx, const twi_where *where); /* NULL: diagnostics */
 
 typedef struct twi_path {

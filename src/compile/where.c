@@ -55,6 +55,20 @@ bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,
     return twi_caps_named(ctx, name, &out->caps) || no_target(ctx, name);
 }
 
+const twi_dialect *twi_where_dialect(const tw_context *ctx, const twi_where *where) {
+    if (where->caps.family == TWI_FAMILY_CPU)
+        return &twi_dialect_c;
+    static const struct {
+        const char *prefix; /* of the name that the caps have */
+        const twi_dialect *dialect;
+    } spoken[] = {{"sm_", &twi_dialect_cuda}, {"opencl", &twi_dialect_opencl}};
+    const char *name = twi_text(&ctx->names, where->caps.name);
+    for (size_t k = 0; k < sizeof spoken / sizeof spoken[0]; k++)
+        if (strncmp(name, spoken[k].prefix, strlen(spoken[k].prefix)) == 0)
+            return spoken[k].dialect;
+    return NULL;
+}
+
 twi_target *twi_where_open(tw_context *ctx, const twi_where *where) {
     if (where->kind == TWI_WHERE_INTERP)
         return twi_interp_open(ctx, &where->caps);
