@@ -38,16 +38,16 @@ static void *open_one(const char *path, const char *const *names, char why[TWI_A
         if (handle)
             return handle;
         const char *said = dlerror();
-        const int put = snprintf(why + n, TWI_API_WHY - n, "%s%.200s", n ? "; " : "",
-                                 said ? said : *name);
+        const int put =
+            snprintf(why + n, TWI_API_WHY - n, "%s%.200s", n ? "; " : "", said ? said : *name);
         n += put > 0 ? (size_t)put : 0;
         n = n < TWI_API_WHY - 1 ? n : TWI_API_WHY - 1;
     }
     return NULL;
 }
 
-static bool load(char *table, const symbol *s, size_t n, const char *path,
-                 const char *const *names, char why[TWI_API_WHY]) {
+static bool load(char *table, const symbol *s, size_t n, const char *path, const char *const *names,
+                 char why[TWI_API_WHY]) {
     void *handle = open_one(path, names, why);
     for (size_t k = 0; handle && k < n; k++) {
         void *at = dlsym(handle, s[k].name);

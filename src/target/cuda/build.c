@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Modules: several loops become one source, which is compiled once. No driver is needed for that;
- * twi_cuda_enter loads what was made. Functions of the k-th loop get names of their own, its helpers
- * a namespace.
+ * twi_cuda_enter loads what was made. Functions of the k-th loop get names of their own, its
+ * helpers a namespace.
  */
 #include "emit/emit.h"
 #include "loop/legalize.h"
@@ -39,11 +39,12 @@ static void add_module(const twi_loop *lawful, unsigned k, unsigned n, twi_sb *o
     if (n > 1)
         twi_sb_str(out, "}\n");
     for (uint32_t i = 0; n > 1 && i < lawful->func.n; i++)
-        twi_sb_printf(out, "#undef %s\n",
-                      twi_emit_name(lawful, &twi_dialect_cuda, i, out->arena));
+        twi_sb_printf(out, "#undef %s\n", twi_emit_name(lawful, &twi_dialect_cuda, i, out->arena));
 }
 
-static size_t module_size(uint32_t n) { return sizeof(twi_cuda_module) + n * sizeof(twi_cuda_func); }
+static size_t module_size(uint32_t n) {
+    return sizeof(twi_cuda_module) + n * sizeof(twi_cuda_func);
+}
 
 static twi_cuda_module *new_module(twi_cuda *c, const twi_loop *loop, twi_cuda_image *image) {
     twi_cuda_module *m = twi_mem_get(&c->base.ctx->mem, module_size(loop->func.n));
@@ -128,8 +129,7 @@ static tw_status build_unit(unit *u, const twi_loop *const *loop) {
     return TW_OK;
 }
 
-tw_status twi_cuda_build(twi_target *t, const twi_loop *const *loop, unsigned n,
-                         twi_module **out) {
+tw_status twi_cuda_build(twi_target *t, const twi_loop *const *loop, unsigned n, twi_module **out) {
     unit u = {.c = (twi_cuda *)t, .out = out, .n = n};
     jmp_buf spot, *saved;
     memset(out, 0, n * sizeof(twi_module *));

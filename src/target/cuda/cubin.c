@@ -51,8 +51,7 @@ static bool section_at(const elf *e, unsigned k, section *s) {
                    .kind = (uint32_t)number(head.at + 4, 4),
                    .link = (uint32_t)number(head.at + 40, 4),
                    .size = number(head.at + 32, 8)};
-    return s->kind == KIND_NOBITS ||
-           part(e->image, number(head.at + 24, 8), s->size, &s->content);
+    return s->kind == KIND_NOBITS || part(e->image, number(head.at + 24, 8), s->size, &s->content);
 }
 
 static bool open_elf(elf *e, const void *image, size_t n) {
@@ -63,8 +62,7 @@ static bool open_elf(elf *e, const void *image, size_t n) {
         return false;
     e->table = number(e->image.at + OF_SECTIONS, 8);
     e->sections = (unsigned)number(e->image.at + OF_SECTION_COUNT, 2);
-    if (e->table > n ||
-        !section_at(e, (unsigned)number(e->image.at + OF_NAMES, 2), &names))
+    if (e->table > n || !section_at(e, (unsigned)number(e->image.at + OF_NAMES, 2), &names))
         return false;
     e->names = names.content;
     return true;

@@ -99,8 +99,7 @@ static tw_status load_module(twi_cuda *c, twi_cuda_module *m, char error[TWI_ERR
     void *value[] = {log, (void *)(uintptr_t)sizeof log};
     tw_status status = TW_OK;
     if (!m->image->module) {
-        const int result =
-            c->cu.module_load(&m->image->module, m->image->at, 2, option, value);
+        const int result = c->cu.module_load(&m->image->module, m->image->at, 2, option, value);
         status = twi_cuda_result(c, result, "cuModuleLoadDataEx", error);
         const size_t n = strlen(error);
         if (status != TW_OK && log[0])

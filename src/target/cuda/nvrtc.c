@@ -83,8 +83,7 @@ static void refused(twi_cuda *c, twi_nvrtc_program program, int result) {
 static twi_cuda_image *product(twi_cuda *c, twi_nvrtc_program program, bool ptx) {
     twi_mem *mem = &c->base.ctx->mem;
     size_t n = 0;
-    const int result =
-        ptx ? c->nvrtc.ptx_size(program, &n) : c->nvrtc.cubin_size(program, &n);
+    const int result = ptx ? c->nvrtc.ptx_size(program, &n) : c->nvrtc.cubin_size(program, &n);
     char *at = result == 0 && n ? malloc(n) : NULL;
     if (!at || (ptx ? c->nvrtc.ptx(program, at) : c->nvrtc.cubin(program, at)) != 0) {
         free(at);

@@ -40,9 +40,9 @@ static void look(const char *path, int ordinal, twi_cuda_device *d) {
     } wanted[] = {{TWI_CU_WORKERS, &d->workers}, {TWI_CU_SHARED, &d->shared},
                   {TWI_CU_LANES, &d->lanes},     {TWI_CU_UNITS, &d->units},
                   {TWI_CU_MAJOR, &d->major},     {TWI_CU_MINOR, &d->minor}};
-    d->ok = good(&cu, cu.device_get(&device, ordinal), "cuDeviceGet", d) &&
-            good(&cu, cu.device_name(d->name, (int)sizeof d->name - 1, device), "cuDeviceGetName",
-                 d);
+    d->ok =
+        good(&cu, cu.device_get(&device, ordinal), "cuDeviceGet", d) &&
+        good(&cu, cu.device_name(d->name, (int)sizeof d->name - 1, device), "cuDeviceGetName", d);
     for (size_t k = 0; d->ok && k < sizeof wanted / sizeof *wanted; k++)
         d->ok = good(&cu, cu.device_attribute(wanted[k].to, wanted[k].attribute, device),
                      "cuDeviceGetAttribute", d);
@@ -114,8 +114,7 @@ static bool caps_of(tw_context *ctx, const twi_cuda_device *d, twi_caps *caps) {
     if (!twi_caps_named(ctx, nearest[k].record, caps))
         return false;
     if (capability != nearest[k].from && capability != 80)
-        caps->name =
-            twi_intern_str(&ctx->names, twi_format(&ctx->arena, "sm_%d", capability));
+        caps->name = twi_intern_str(&ctx->names, twi_format(&ctx->arena, "sm_%d", capability));
     caps->workers = (uint32_t)d->workers;
     caps->lane = (uint32_t)d->lanes;
     caps->sub = caps->workers / caps->lane;

@@ -117,10 +117,8 @@ static tw_status bring_back(call *x) {
 
 static tw_status open_call(call *x, twi_module *m, const twi_launch *args,
                            char error[TWI_ERROR_TEXT]) {
-    *x = (call){.m = (twi_cuda_module *)m,
-                .c = (const twi_cuda *)m->target,
-                .args = args,
-                .error = error};
+    *x = (call){
+        .m = (twi_cuda_module *)m, .c = (const twi_cuda *)m->target, .args = args, .error = error};
     tw_status status = twi_cuda_enter(x->m, error);
     if (status != TW_OK)
         return status;
@@ -132,8 +130,8 @@ static tw_status open_call(call *x, twi_module *m, const twi_launch *args,
     }
     memset(x->copies, 0, x->m->tables.size);
     x->array = (void *)(x->copies + x->m->arrays);
-    status = good(x, x->c->cu.stream_create(&x->stream, TWI_CU_STREAM_NON_BLOCKING),
-                  "cuStreamCreate");
+    status =
+        good(x, x->c->cu.stream_create(&x->stream, TWI_CU_STREAM_NON_BLOCKING), "cuStreamCreate");
     for (uint32_t i = 1; status == TW_OK && i < x->m->arrays; i++)
         status = place(x, i);
     return status;
