@@ -115,7 +115,7 @@ twi_cuda_image *twi_cuda_compile(twi_cuda *c, const char *source) {
                                   "--prec-div=true",
                                   "--prec-sqrt=true",
                                   "-default-device",
-                                  "--std=c++11"};
+                                  "--std=c++17"};
     int result = c->nvrtc.create(&program, source, "tilewright.cu", 0, NULL, NULL);
     if (result != 0) {
         twi_error(&c->base.ctx->diags, TWI_E_NVRTC, (twi_loc){0, 0}, NULL,
