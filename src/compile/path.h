@@ -20,6 +20,8 @@ typedef struct {
     int device; /* cuda:N */
 } twi_where;
 /* Source, compiler, driver: whatever is neither the interpreter nor a mere description. */
+/* A device with a driver, which a process must not open before it forks. */
+static inline bool twi_where_is_device(const twi_where *w) { return w->kind == TWI_WHERE_CUDA; }
 static inline bool twi_where_builds(const twi_where *w) {
     return w->kind != TWI_WHERE_INTERP && w->kind != TWI_WHERE_NOWHERE;
 }

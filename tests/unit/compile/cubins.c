@@ -87,8 +87,8 @@ static void print_figures(const batch *b, const char *arch, twi_module *const *m
             assert_in_range(c.registers, 1, 255);
             assert_in_range(c.shared, 0, b->where.caps.shared + 1024); /* the system's own */
             assert_true(c.code > 0);
-            print_message("%-8s %-34s %9u %7u %6u %7u\n", arch, b->name[k], c.registers, c.shared,
-                          c.local, c.code);
+            print_message("%-8s %-34s %9u %7u %6u %7u  %s\n", arch, b->name[k], c.registers,
+                          c.shared, c.local, c.code, c.name);
         }
 }
 

@@ -90,7 +90,7 @@ static void refuses(void **state) {
         size_t n;
         const char *said;
     } rows[] = {{"nowhere", "default", dims, 1, "no target 'nowhere'"},
-                {"cuda:1", "default", dims, 1, "cuda is not built yet"},
+                {"metal:1", "default", dims, 1, "metal is not built yet"},
                 {"interp:what", "default", dims, 1, "interp:what"},
                 {"cpu", "default", NULL, 0, "no value for dim N"},
                 {"cpu", "default", twice, 2, "no dim M"},
