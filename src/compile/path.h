@@ -11,12 +11,18 @@
 #include "target/target.h"
 #include "tilewright/compile.h"
 
-typedef enum { TWI_WHERE_CPU, TWI_WHERE_INTERP, TWI_WHERE_NOWHERE } twi_where_kind;
+typedef enum {
+    TWI_WHERE_CPU,
+    TWI_WHERE_INTERP,
+    TWI_WHERE_OPENCL,
+    TWI_WHERE_NOWHERE
+} twi_where_kind;
 /* A target by name: what it can do, and how to open it. */
 typedef struct {
     twi_where_kind kind; /* NOWHERE: recorded caps of a device that is not here */
     twi_caps caps;
     const char *name;
+    unsigned device; /* number: opencl:N */
 } twi_where;
 /* False: diagnostics. */
 bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Targets by name: cpu, interp[:CAPS], and recorded caps for texts.
+ * Targets by name: cpu, interp[:CAPS], opencl[:N], and recorded caps for texts.
  */
 #include "compile/path.h"
 
 static bool no_target(tw_context *ctx, const char *name) {
     twi_error(&ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0},
-              "cpu, ref, interp, interp:simt4, or for texts simt32, simt4, cpu-baseline, cpu-avx2, "
+              "cpu, ref, opencl, interp, interp:simt4, or for texts simt32, simt4, cpu-baseline, "
+              "cpu-avx2, "
               "cpu-avx512",
               "there is no target '%.200s'", name);
     return false;
@@ -20,7 +21,7 @@ static const char *pinned_isa(const char *const *pins, size_t n) {
 }
 
 static bool is_later(tw_context *ctx, const char *name) {
-    static const char *const later[] = {"cuda", "opencl", "metal"};
+    static const char *const later[] = {"cuda", "metal"};
     for (size_t k = 0; k < sizeof later / sizeof later[0]; k++) {
         size_t n = strlen(later[k]);
         if (strncmp(name, later[k], n) != 0 || (name[n] && name[n] != ':'))
@@ -30,6 +31,15 @@ static bool is_later(tw_context *ctx, const char *name) {
         return true;
     }
     return false;
+}
+
+/* The number behind "opencl:"; false: none. */
+static bool device_number(const char *text, unsigned *out) {
+    const size_t n = strspn(text, "0123456789");
+    *out = 0;
+    for (size_t k = 0; k < n; k++)
+        *out = *out * 10 + (unsigned)(text[k] - '0');
+    return n > 0 && n < 6 && text[n] == 0;
 }
 
 bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,
@@ -47,6 +57,12 @@ bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,
         const char *of = name[6] ? name + 7 : "simt32";
         out->kind = TWI_WHERE_INTERP;
         return given || twi_caps_named(ctx, of, &out->caps) || no_target(ctx, name);
+    }
+    if (strncmp(name, "opencl", 6) == 0 && (!name[6] || name[6] == ':')) {
+        out->kind = TWI_WHERE_OPENCL;
+        if (name[6] && !device_number(name + 7, &out->device))
+            return no_target(ctx, name);
+        return given || twi_opencl_caps(ctx, out->device, &out->caps);
     }
     if (given && strcmp(name, "caps") == 0)
         return true;
@@ -72,6 +88,8 @@ const twi_dialect *twi_where_dialect(const tw_context *ctx, const twi_where *whe
 twi_target *twi_where_open(tw_context *ctx, const twi_where *where) {
     if (where->kind == TWI_WHERE_INTERP)
         return twi_interp_open(ctx, &where->caps);
+    if (where->kind == TWI_WHERE_OPENCL)
+        return twi_opencl_open(ctx, &where->caps, where->device);
     if (where->kind == TWI_WHERE_CPU)
         return twi_cpu_open(ctx, &(twi_cpu_options){.caps = &where->caps});
     twi_error(&ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0},

@@ -66,6 +66,12 @@ bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps);
 
 twi_target *twi_interp_open(tw_context *ctx, const twi_caps *caps);
 
+/* OpenCL device `index` of all that the loader (TILEWRIGHT_OPENCL, else libOpenCL.so.1) knows. Asking
+ * forks a child, so that this process can still be forked; launching opens the driver. False:
+ * diagnostics. */
+bool twi_opencl_caps(tw_context *ctx, unsigned index, twi_caps *caps);
+twi_target *twi_opencl_open(tw_context *ctx, const twi_caps *caps, unsigned index);
+
 /* For tests of what stands above: builds nothing, records launches, fails on demand. */
 typedef struct {
     unsigned builds, launches, releases;
