@@ -11,17 +11,25 @@
 #include "target/target.h"
 #include "tilewright/compile.h"
 
-typedef enum { TWI_WHERE_CPU, TWI_WHERE_INTERP, TWI_WHERE_CUDA, TWI_WHERE_NOWHERE } twi_where_kind;
+typedef enum {
+    TWI_WHERE_CPU,
+    TWI_WHERE_INTERP,
+    TWI_WHERE_OPENCL,
+    TWI_WHERE_CUDA,
+    TWI_WHERE_NOWHERE
+} twi_where_kind;
 /* A target by name: what it can do, and how to open it. */
 typedef struct {
     twi_where_kind kind; /* NOWHERE: recorded caps of a device that is not here */
     twi_caps caps;
     const char *name;
-    int device; /* cuda:N */
+    unsigned device; /* number: cuda:N, opencl:N */
 } twi_where;
-/* Source, compiler, driver: whatever is neither the interpreter nor a mere description. */
 /* A device with a driver, which a process must not open before it forks. */
-static inline bool twi_where_is_device(const twi_where *w) { return w->kind == TWI_WHERE_CUDA; }
+static inline bool twi_where_is_device(const twi_where *w) {
+    return w->kind == TWI_WHERE_CUDA || w->kind == TWI_WHERE_OPENCL;
+}
+/* Source, compiler, driver: whatever is neither the interpreter nor a mere description. */
 static inline bool twi_where_builds(const twi_where *w) {
     return w->kind != TWI_WHERE_INTERP && w->kind != TWI_WHERE_NOWHERE;
 }

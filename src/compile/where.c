@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Targets by name: cpu, interp[:CAPS], cuda[:N], and recorded caps for texts.
+ * Targets by name: cpu, interp[:CAPS], cuda[:N], opencl[:N], and recorded caps for texts.
  */
 #include "compile/path.h"
 
 static bool no_target(tw_context *ctx, const char *name) {
     twi_error(&ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0},
-              "cpu, cuda, ref, interp, interp:simt4, or for texts simt32, simt4, sm_80, sm_90a, "
-              "sm_100, cpu-baseline, cpu-avx2, cpu-avx512",
+              "cpu, cuda, opencl, ref, interp, interp:simt4, or for texts simt32, simt4, sm_80, "
+              "sm_90a, sm_100, cpu-baseline, cpu-avx2, cpu-avx512",
               "there is no target '%.200s'", name);
     return false;
 }
@@ -20,7 +20,7 @@ static const char *pinned_isa(const char *const *pins, size_t n) {
 }
 
 static bool is_later(tw_context *ctx, const char *name) {
-    static const char *const later[] = {"opencl", "metal"};
+    static const char *const later[] = {"metal"};
     for (size_t k = 0; k < sizeof later / sizeof later[0]; k++) {
         size_t n = strlen(later[k]);
         if (strncmp(name, later[k], n) != 0 || (name[n] && name[n] != ':'))
@@ -33,14 +33,14 @@ static bool is_later(tw_context *ctx, const char *name) {
 }
 
 /* "NAME" or "NAME:N": the number N of a device. */
-static bool is_device(const char *name, const char *of, int *device) {
+static bool is_device(const char *name, const char *of, unsigned *device) {
     const size_t n = strlen(of);
     int64_t k = 0;
     if (strncmp(name, of, n) != 0 || (name[n] && name[n] != ':'))
         return false;
-    if (name[n] && (!twi_parse_i64(name + n + 1, strlen(name + n + 1), &k) || k < 0 || k > 4095))
+    if (name[n] && (!twi_parse_i64(name + n + 1, strlen(name + n + 1), &k) || k < 0 || k > 99999))
         return false;
-    *device = (int)k;
+    *device = (unsigned)k;
     return true;
 }
 
@@ -63,6 +63,10 @@ bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,
     if (is_device(name, "cuda", &out->device)) {
         out->kind = TWI_WHERE_CUDA;
         return given || twi_cuda_caps(ctx, out->device, &out->caps);
+    }
+    if (is_device(name, "opencl", &out->device)) {
+        out->kind = TWI_WHERE_OPENCL;
+        return given || twi_opencl_caps(ctx, out->device, &out->caps);
     }
     if (given && strcmp(name, "caps") == 0)
         return true;
@@ -88,6 +92,8 @@ const twi_dialect *twi_where_dialect(const tw_context *ctx, const twi_where *whe
 twi_target *twi_where_open(tw_context *ctx, const twi_where *where) {
     if (where->kind == TWI_WHERE_INTERP)
         return twi_interp_open(ctx, &where->caps);
+    if (where->kind == TWI_WHERE_OPENCL)
+        return twi_opencl_open(ctx, &where->caps, where->device);
     if (where->kind == TWI_WHERE_CPU)
         return twi_cpu_open(ctx, &(twi_cpu_options){.caps = &where->caps});
     if (where->kind == TWI_WHERE_CUDA)

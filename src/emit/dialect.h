@@ -58,6 +58,7 @@ typedef struct {
     const char *function;   /* how a helper opens: $Q */
     const char *kernel;     /* how a kernel opens: $0 workers a group */
     const char *array;      /* a parameter: $0 "const " or nothing, $T, $1 name */
+    bool offsets;           /* arguments are whole buffers: where element 0 stands is told apart */
     const char *group;      /* number of the group in this launch */
     const char *worker;     /* number of the worker in its group */
     const char *shared;     /* an object of the group: $T, $0 name, $1 elements, $2 byte offset */

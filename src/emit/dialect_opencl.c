@@ -8,6 +8,7 @@ static const twi_simt_words words = {
     .function = "static",
     .kernel = "__kernel __attribute__((reqd_work_group_size($0, 1, 1)))\nvoid",
     .array = "__global $0$T *restrict $1",
+    .offsets = true,
     .group = "get_group_id(0)",
     .worker = "get_local_id(0)",
     .shared = "__local $T $0[$1];",

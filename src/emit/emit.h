@@ -18,10 +18,13 @@ void twi_emit(const twi_loop *loop, const twi_dialect *dialect, twi_sb *out);
 const char *twi_emit_name(const twi_loop *loop, const twi_dialect *dialect, uint32_t func,
                           twi_arena *arena);
 /* SIMT: what a kernel takes, in the order of its parameters. func is a legalized one, as it was
- * emitted. ARRAY: a pointer to element 0; SCALAR: a value of its type (bool: one byte); STRIDE (in
- * elements), TRIP: 64 bits; FIRST: 64 bits, the group number that the launch's first group has. */
+ * emitted. ARRAY: a pointer to element 0, but in OpenCL, where an OFFSET of
+ * the same array follows: element 0 stands that many elements (64 bits) behind it. SCALAR: a value
+ * of its type (bool: one byte); STRIDE (in elements), TRIP: 64 bits; FIRST: 64 bits, the group
+ * number that the launch's first group has. */
 typedef enum {
     TWI_PASS_ARRAY,
+    TWI_PASS_OFFSET,
     TWI_PASS_SCALAR,
     TWI_PASS_STRIDE,
     TWI_PASS_TRIP,
@@ -31,7 +34,8 @@ typedef struct {
     uint8_t kind, dim;
     uint32_t id; /* array, scalar (tile IR ids) or trip */
 } twi_pass;
-unsigned twi_emit_passed(const twi_func *f, twi_arena *arena, twi_pass **out);
+unsigned twi_emit_passed(const twi_func *f, const twi_dialect *dialect, twi_arena *arena,
+                         twi_pass **out);
 /* SIMT: bytes of shared memory that a group uses; a CUDA launch gives them. Workers of a group
  * stand in one row: lane = number % lanes, subgroup = number / lanes. */
 uint64_t twi_emit_shared(const twi_func *f);

@@ -7,7 +7,8 @@
 
 enum { ALIGN = 16 };
 
-unsigned twi_emit_passed(const twi_func *f, twi_arena *arena, twi_pass **out) {
+unsigned twi_emit_passed(const twi_func *f, const twi_dialect *dialect, twi_arena *arena,
+                         twi_pass **out) {
     enum { USED = 1 << 15 };
     uint16_t *array = TWI_NEW_N(arena, uint16_t, f->object.n + 1);
     uint32_t scalars = 0, trips = 0, n = 0;
@@ -28,10 +29,15 @@ unsigned twi_emit_passed(const twi_func *f, twi_arena *arena, twi_pass **out) {
         if (f->ins.at[v].op == TWI_L_LSCALAR)
             scalar[f->ins.at[v].attr] = true;
     twi_pass *p =
-        TWI_NEW_N(arena, twi_pass, f->object.n * (TWI_MAX_RANK + 1) + scalars + trips + 1);
-    for (uint32_t i = 1; i < f->object.n; i++)
-        if (f->object.at[i].kind == TWI_OBJ_ARRAY && array[i] & USED)
-            p[n++] = (twi_pass){.kind = TWI_PASS_ARRAY, .id = f->object.at[i].array};
+        TWI_NEW_N(arena, twi_pass, f->object.n * (TWI_MAX_RANK + 2) + scalars + trips + 1);
+    for (uint32_t i = 1; i < f->object.n; i++) {
+        const twi_object *o = &f->object.at[i];
+        if (o->kind != TWI_OBJ_ARRAY || !(array[i] & USED))
+            continue;
+        p[n++] = (twi_pass){.kind = TWI_PASS_ARRAY, .id = o->array};
+        if (o->dynamic && dialect->simt->offsets) /* dense arrays start with element 0 */
+            p[n++] = (twi_pass){.kind = TWI_PASS_OFFSET, .id = o->array};
+    }
     for (uint32_t i = 0; i < scalars; i++)
         if (scalar[i])
             p[n++] = (twi_pass){.kind = TWI_PASS_SCALAR, .id = i};
@@ -75,8 +81,8 @@ static const char *stride(twi_emitter *e, uint32_t object, unsigned dim) {
 
 static const char *parameter(twi_emitter *e, const twi_pass *p) {
     const char *wide = e->d->type[TW_I64];
-    const uint32_t object =
-        p->kind == TWI_PASS_ARRAY || p->kind == TWI_PASS_STRIDE ? object_of(e->f, p->id) : 0;
+    const bool of_array = p->kind != TWI_PASS_SCALAR && p->kind < TWI_PASS_TRIP;
+    const uint32_t object = of_array ? object_of(e->f, p->id) : 0;
     if (p->kind == TWI_PASS_ARRAY) {
         const twi_object *o = &e->f->object.at[object];
         const tw_elem elem = o->elem == TW_BOOL ? TW_U8 : (tw_elem)o->elem;
@@ -91,6 +97,8 @@ static const char *parameter(twi_emitter *e, const twi_pass *p) {
         const uint8_t elem = e->loop->scalar.at[p->id].elem;
         return twi_format(e->arena, "%s s%u", e->d->type[elem == TW_BOOL ? TW_U8 : elem], p->id);
     }
+    if (p->kind == TWI_PASS_OFFSET)
+        return twi_format(e->arena, "%s from_%s", wide, twi_object_text(e, object));
     if (p->kind == TWI_PASS_STRIDE)
         return twi_format(e->arena, "%s %s", wide, stride(e, object, p->dim));
     if (p->kind == TWI_PASS_TRIP)
@@ -104,12 +112,17 @@ static void open_kernel(twi_emitter *e, uint32_t func, twi_sb *out) {
                          .count = 1,
                          .arg = {number(e, (uint64_t)e->f->lanes * e->f->subs)}};
     twi_pass *pass;
-    const unsigned n = twi_emit_passed(e->f, e->arena, &pass);
+    const unsigned n = twi_emit_passed(e->f, e->d, e->arena, &pass);
     twi_sb_printf(out, "\n%s %s(", twi_expand(e, e->d->simt->kernel, &s),
                   twi_emit_name(e->loop, e->d, func, e->arena));
     for (unsigned i = 0; i < n; i++)
         twi_sb_printf(out, "%s%s", i ? ",\n    " : "", parameter(e, &pass[i]));
     twi_sb_str(out, ")\n{\n");
+    for (unsigned i = 0; i < n; i++)
+        if (pass[i].kind == TWI_PASS_OFFSET) {
+            const char *name = twi_object_text(e, object_of(e->f, pass[i].id));
+            twi_sb_printf(out, "    %s += from_%s;\n", name, name);
+        }
     for (uint32_t i = 0; i < e->prologue.n; i++)
         twi_sb_printf(out, "    %s\n", e->prologue.at[i]);
     for (uint32_t i = 0; i < e->locals.n; i++)

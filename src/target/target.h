@@ -74,13 +74,13 @@ twi_target *twi_interp_open(tw_context *ctx, const twi_caps *caps);
  * launch, so that a process may build, fork, and launch in its children. NULL: diagnostics. */
 typedef struct {
     const twi_caps *caps;
-    int device;
+    unsigned device;
 } twi_cuda_options;
 twi_target *twi_cuda_open(tw_context *ctx, const twi_cuda_options *options);
 /* Asks the driver in a child process: this one may fork afterwards. False: diagnostics. */
-bool twi_cuda_caps(tw_context *ctx, int device, twi_caps *caps);
+bool twi_cuda_caps(tw_context *ctx, unsigned device, twi_caps *caps);
 /* Caps and a line about the device, or why there is none; caps->name stays 0 then. */
-const char *twi_cuda_describe(tw_context *ctx, int device, twi_caps *caps);
+const char *twi_cuda_describe(tw_context *ctx, unsigned device, twi_caps *caps);
 
 /* What a compiler says of the code of one function. */
 typedef struct {
@@ -88,6 +88,11 @@ typedef struct {
     uint32_t registers, shared, local, code; /* a worker; bytes a group; bytes a worker; bytes */
 } twi_code_figures;
 bool twi_cuda_figures(const twi_module *m, uint32_t func, twi_code_figures *out); /* false: PTX */
+/* OpenCL device `index` of all that the loader (TILEWRIGHT_OPENCL, else libOpenCL.so.1) knows.
+ * Asking forks a child, so that this process can still be forked; launching opens the driver.
+ * False: diagnostics. */
+bool twi_opencl_caps(tw_context *ctx, unsigned index, twi_caps *caps);
+twi_target *twi_opencl_open(tw_context *ctx, const twi_caps *caps, unsigned index);
 
 /* For tests of what stands above: builds nothing, records launches, fails on demand. */
 typedef struct {

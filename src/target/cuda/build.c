@@ -66,7 +66,7 @@ static void take_function(twi_cuda_module *m, uint32_t i, const twi_func *f, con
     twi_pass *pass;
     func->name = twi_mem_get(mem, n);
     memcpy(func->name, name, n);
-    func->passes = twi_emit_passed(f, arena, &pass);
+    func->passes = twi_emit_passed(f, &twi_dialect_cuda, arena, &pass);
     func->pass = twi_mem_get(mem, func->passes * sizeof *pass);
     memcpy(func->pass, pass, func->passes * sizeof *pass);
     func->workers = f->lanes * f->subs;

@@ -63,13 +63,14 @@ static tw_status open_driver(twi_cuda *c, char error[TWI_ERROR_TEXT]) {
     tw_status status = twi_cuda_result(c, c->cu.init(0), "cuInit", error);
     if (status == TW_OK)
         status = twi_cuda_result(c, c->cu.device_count(&count), "cuDeviceGetCount", error);
-    if (status == TW_OK && c->ordinal >= count) {
-        (void)snprintf(error, TWI_ERROR_TEXT, "there is no CUDA device %d: the driver sees %d",
+    if (status == TW_OK && c->ordinal >= (unsigned)count) {
+        (void)snprintf(error, TWI_ERROR_TEXT, "there is no CUDA device %u: the driver sees %d",
                        c->ordinal, count);
         return TW_ERR_ENV;
     }
     if (status == TW_OK)
-        status = twi_cuda_result(c, c->cu.device_get(&c->device, c->ordinal), "cuDeviceGet", error);
+        status =
+            twi_cuda_result(c, c->cu.device_get(&c->device, (int)c->ordinal), "cuDeviceGet", error);
     if (status == TW_OK)
         status = twi_cuda_result(c, c->cu.context_retain(&c->context, c->device),
                                  "cuDevicePrimaryCtxRetain", error);

@@ -14,7 +14,7 @@
 
 typedef struct {
     twi_target base;
-    int ordinal;
+    unsigned ordinal;
     bool have_nvrtc;
     twi_nvrtc_api nvrtc;
     pthread_mutex_t lock; /* of what follows, and of loading modules */
@@ -59,7 +59,7 @@ typedef struct {
     char why[TWI_API_WHY];
 } twi_cuda_device;
 /* Asks in a child process. */
-void twi_cuda_ask(tw_context *ctx, int ordinal, twi_cuda_device *d);
+void twi_cuda_ask(tw_context *ctx, unsigned ordinal, twi_cuda_device *d);
 
 /* nvrtc.c: source to cubin for the target's architecture, or PTX where the compiler does not know
  * it. NULL: diagnostics. */

@@ -21,7 +21,7 @@ static bool good(const twi_cu_api *cu, int result, const char *what, twi_cuda_de
     return false;
 }
 
-static void look(const char *path, int ordinal, twi_cuda_device *d) {
+static void look(const char *path, unsigned ordinal, twi_cuda_device *d) {
     twi_cu_api cu;
     int device = 0;
     if (!twi_cu_load(&cu, path, d->why))
@@ -30,8 +30,8 @@ static void look(const char *path, int ordinal, twi_cuda_device *d) {
         !good(&cu, cu.driver_version(&d->driver), "cuDriverGetVersion", d) ||
         !good(&cu, cu.device_count(&d->count), "cuDeviceGetCount", d))
         return;
-    if (ordinal >= d->count) {
-        (void)snprintf(d->why, sizeof d->why, "there is no device %d: the driver sees %d", ordinal,
+    if (ordinal >= (unsigned)d->count) {
+        (void)snprintf(d->why, sizeof d->why, "there is no device %u: the driver sees %d", ordinal,
                        d->count);
         return;
     }
@@ -41,7 +41,7 @@ static void look(const char *path, int ordinal, twi_cuda_device *d) {
                   {TWI_CU_LANES, &d->lanes},     {TWI_CU_UNITS, &d->units},
                   {TWI_CU_MAJOR, &d->major},     {TWI_CU_MINOR, &d->minor}};
     d->ok =
-        good(&cu, cu.device_get(&device, ordinal), "cuDeviceGet", d) &&
+        good(&cu, cu.device_get(&device, (int)ordinal), "cuDeviceGet", d) &&
         good(&cu, cu.device_name(d->name, (int)sizeof d->name - 1, device), "cuDeviceGetName", d);
     for (size_t k = 0; d->ok && k < sizeof wanted / sizeof *wanted; k++)
         d->ok = good(&cu, cu.device_attribute(wanted[k].to, wanted[k].attribute, device),
@@ -75,7 +75,7 @@ static void give(int fd, const void *from, size_t n) {
     }
 }
 
-void twi_cuda_ask(tw_context *ctx, int ordinal, twi_cuda_device *d) {
+void twi_cuda_ask(tw_context *ctx, unsigned ordinal, twi_cuda_device *d) {
     int end[2], status = 0;
     memset(d, 0, sizeof *d);
     if (pipe(end) != 0) {
@@ -130,13 +130,13 @@ static bool missing(tw_context *ctx, const twi_cuda_device *d) {
     return false;
 }
 
-bool twi_cuda_caps(tw_context *ctx, int device, twi_caps *caps) {
+bool twi_cuda_caps(tw_context *ctx, unsigned device, twi_caps *caps) {
     twi_cuda_device d;
     twi_cuda_ask(ctx, device, &d);
     return d.ok ? caps_of(ctx, &d, caps) : missing(ctx, &d);
 }
 
-const char *twi_cuda_describe(tw_context *ctx, int device, twi_caps *caps) {
+const char *twi_cuda_describe(tw_context *ctx, unsigned device, twi_caps *caps) {
     twi_cuda_device d;
     twi_cuda_ask(ctx, device, &d);
     if (!d.ok)
