@@ -320,12 +320,8 @@ bool twi_plan_legal(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
         return false;
     twi_arena *arena = ir->arena; /* as in plan/rules.c: what is made here is given back at once */
     twi_mark mark = twi_arena_mark(arena);
-    judge j = {.arena = arena,
-               .ir = ir,
-               .caps = caps,
-               .plan = plan,
-               .frame = &plan->frame[0],
-               .why = why};
+    judge j = {
+        .arena = arena, .ir = ir, .caps = caps, .plan = plan, .frame = &plan->frame[0], .why = why};
     twi_cut_scope(arena, ir, plan, twi_par_region(ir, plan->scope), &j.cut);
     bool ok = stages_fit(&j) && frames_fit(&j);
     for (unsigned a = 1; ok && a < ir->axis.n; a++)
