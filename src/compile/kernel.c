@@ -125,7 +125,9 @@ static tw_status blame(const tw_context *ctx, uint32_t before) {
     static const struct {
         uint16_t code;
         tw_status status;
-    } others[] = {{TWI_E_PATH_FAULTY, TW_ERR_INTERNAL}, {TWI_E_NO_DEVICE, TW_ERR_ENV}};
+    } others[] = {{TWI_E_PATH_FAULTY, TW_ERR_INTERNAL},
+                  {TWI_E_NO_DEVICE, TW_ERR_ENV},
+                  {TWI_E_CL_NONE, TW_ERR_ENV}};
     for (uint32_t k = 0; ctx->diags.errors > before && k < ctx->diags.list.n; k++)
         for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
             if (ctx->diags.list.at[k].code == others[i].code)

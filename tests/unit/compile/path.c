@@ -96,7 +96,7 @@ static void refuses(void **state) {
                 {"cpu", "default", twice, 2, "no dim M"},
                 {"cpu", "default", negative, 1, "cannot be -1"},
                 {"cpu", "wild", dims, 1, "no plan 'wild'"},
-                {"simt32", "default", dims, 1, "no dialect is built yet that speaks for simt32"}};
+                {"simt32", "default", dims, 1, "no dialect speaks for simt32"}};
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
         tw_context *ctx = tw_context_create(NULL);
         tw_compile_options o = texts(TW_STAGE_SOURCE);
