@@ -206,11 +206,14 @@ twi_lid twi_w_lane_xor(twi_lowering *w, twi_lid a, uint32_t mask) {
 }
 
 /* Elements of an object that an access of this count moves. */
-static void count_access(twi_lowering *w, const twi_laccess *a, unsigned count, bool store) {
+static void count_access(twi_lowering *w, const twi_laccess *a, const twi_lid *index,
+                         unsigned count, bool store) {
     if (!w->tally)
         return;
     const twi_object *o = &w->c.f->object.at[a->object];
     double bytes = w->trips * count * (double)tw_elem_size((tw_elem)o->elem);
+    if (twi_is_scattered(w->c.f, a, index, count))
+        w->tally->scattered += w->trips * count;
     if (o->kind != TWI_OBJ_ARRAY) { /* private objects are meant for registers */
         w->tally->near_bytes += o->kind == TWI_OBJ_PRIVATE ? 0 : bytes;
         return;
@@ -221,13 +224,13 @@ static void count_access(twi_lowering *w, const twi_laccess *a, unsigned count, 
 
 twi_lid twi_w_load(twi_lowering *w, twi_laccess access, const twi_lid *index, unsigned count,
                    twi_lid mask, twi_lid other) {
-    count_access(w, &access, count, false);
+    count_access(w, &access, index, count, false);
     return twi_lb_load(&w->c, access, index, count, mask, other);
 }
 
 void twi_w_store(twi_lowering *w, twi_laccess access, const twi_lid *index, twi_lid value,
                  twi_lid mask) {
-    count_access(w, &access, twi_w_count(w, value), true);
+    count_access(w, &access, index, twi_w_count(w, value), true);
     twi_lb_store(&w->c, access, index, value, mask);
 }
 

@@ -59,11 +59,24 @@ double twi_estimate(const twi_func *f, twi_lid v, double groups) {
     }
 }
 
+bool twi_is_scattered(const twi_func *f, const twi_laccess *a, const twi_lid *index,
+                      unsigned count) {
+    const twi_object *o = &f->object.at[a->object];
+    if (count == 1 || o->count > 1)
+        return false;
+    for (unsigned d = 0; d < o->rank; d++)
+        if (f->ins.at[index[d]].count > 1)
+            return true;
+    return o->rank > 0 && o->stride[a->dim] != 1;
+}
+
 static void count_access(const twi_func *f, const twi_lins *i, double trips, twi_features *out) {
     const twi_object *o = &f->object.at[f->access.at[i->attr].object];
     bool store = i->op == TWI_L_LSTORE;
     unsigned count = store ? f->ins.at[f->args.at[i->arg + o->rank]].count : i->count;
     double bytes = trips * count * (double)tw_elem_size((tw_elem)o->elem);
+    if (twi_is_scattered(f, &f->access.at[i->attr], &f->args.at[i->arg], count))
+        out->scattered += trips * count;
     if (o->kind != TWI_OBJ_ARRAY) { /* private objects are meant for registers */
         out->near_bytes += o->kind == TWI_OBJ_PRIVATE ? 0 : bytes;
         return;
@@ -114,31 +127,8 @@ static uint32_t code_size(const twi_func *f, twi_lid first) {
     return n;
 }
 
-/* Share of the argument accesses that touch neighbours (or one element) at a time. */
-static double wide_share(const twi_func *f) {
-    double wide = 0, all = 0;
-    for (uint32_t v = 1; v < f->ins.n; v++) {
-        const twi_lins *i = &f->ins.at[v];
-        if (i->op != TWI_L_LLOAD && i->op != TWI_L_LSTORE)
-            continue;
-        const twi_laccess *a = &f->access.at[i->attr];
-        const twi_object *o = &f->object.at[a->object];
-        if (o->kind != TWI_OBJ_ARRAY)
-            continue;
-        bool gathered = false;
-        for (unsigned d = 0; d < o->rank; d++)
-            gathered |= f->ins.at[f->args.at[i->arg + d]].count > 1;
-        unsigned count =
-            i->op == TWI_L_LSTORE ? f->ins.at[f->args.at[i->arg + o->rank]].count : i->count;
-        all++;
-        wide += count == 1 || (!gathered && o->stride[a->dim] == 1);
-    }
-    return all > 0 ? wide / all : 1;
-}
-
 void twi_features_of_func(const twi_func *f, twi_features *out) {
     out->code = code_size(f, f->first);
-    out->wide = wide_share(f);
     for (uint32_t k = 1; k < f->object.n; k++) {
         const twi_object *o = &f->object.at[k];
         int64_t elements = o->rank ? o->extent[0] * o->stride[0] : 1;

@@ -191,7 +191,8 @@ bool twi_w_guarded(const twi_lowering *w, unsigned axis) {
         return total != extent;
     if (extent >= 0 && m->n) /* a run-time digit outermost: loops to the end by whole steps */
         return extent % twi_map_weight(m, 0) != 0;
-    /* a loop over hi - lo by single steps ends at hi; where lo varies too, the guard is what shows it */
+    /* a loop over hi - lo by single steps ends at hi; where lo varies too, the guard is what shows
+     * it */
     int64_t lo;
     return !(m->n && m->d[0].extent == 0 && twi_map_weight(m, 0) == 1 &&
              twi_ix_is_const(w->ir, a->lo, &lo));

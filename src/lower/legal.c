@@ -318,20 +318,16 @@ static bool value_fits(const judge *j, twi_id v) {
 bool twi_plan_legal(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why) {
     if (!twi_plan_rules(ir, caps, plan, why))
         return false;
-    twi_arena arena;
-    twi_arena_init(&arena, ir->arena->mem);
-    judge j = {.arena = &arena,
-               .ir = ir,
-               .caps = caps,
-               .plan = plan,
-               .frame = &plan->frame[0],
-               .why = why};
-    twi_cut_scope(&arena, ir, plan, twi_par_region(ir, plan->scope), &j.cut);
+    twi_arena *arena = ir->arena; /* as in plan/rules.c: what is made here is given back at once */
+    twi_mark mark = twi_arena_mark(arena);
+    judge j = {
+        .arena = arena, .ir = ir, .caps = caps, .plan = plan, .frame = &plan->frame[0], .why = why};
+    twi_cut_scope(arena, ir, plan, twi_par_region(ir, plan->scope), &j.cut);
     bool ok = stages_fit(&j) && frames_fit(&j);
     for (unsigned a = 1; ok && a < ir->axis.n; a++)
         ok = !(j.frame->axes >> a & 1) || bounds_fit(&j, a);
     for (uint32_t k = 0; ok && k < j.cut.all.n; k++)
         ok = value_fits(&j, j.cut.all.at[k]);
-    twi_arena_fini(&arena);
+    twi_arena_reset(arena, mark);
     return ok;
 }

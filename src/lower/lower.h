@@ -19,9 +19,9 @@ typedef struct twi_features {
     double *loads, *stores;              /* by array id: access instructions a group */
     double near_bytes;                   /* stripes, scratch and shared, in loops (a group) */
     double lane_rounds, barriers, trips; /* a group */
-    double wide;     /* share of the access instructions that are contiguous (1: all) */
-    uint32_t arrays; /* length of the tables by array id */
-    uint32_t code;   /* instructions with unrolling: code size */
+    double scattered; /* elements that vectors move one by one (gathers, strides), a group */
+    uint32_t arrays;  /* length of the tables by array id */
+    uint32_t code;    /* instructions with unrolling: code size */
     uint32_t stripe, shared_bytes,
         slots; /* elements kept a worker; bytes a group; most slots of one value */
     uint32_t workers, lanes, depth; /* deepest float fold */

@@ -215,8 +215,11 @@ twi_lid twi_canonical_row(twi_lowering *w, const twi_fold *f, uint32_t object, t
 /* Value of an integer expression in the middle of all groups, workers and trips: trip counts known
  * at run time only. */
 double twi_estimate(const twi_func *f, twi_lid v, double groups);
+/* Are its elements moved one by one though the lanes move together? */
+bool twi_is_scattered(const twi_func *f, const twi_laccess *a, const twi_lid *index,
+                      unsigned count);
 void twi_features_of_func(const twi_func *f,
-                          twi_features *out); /* sizes: code, shared bytes, slots, wide */
+                          twi_features *out); /* sizes: code, shared bytes, slots */
 
 /* ---- order.c ---- */
 /* How the plan folds: digits in the order they combine; its depth (order->depth). */

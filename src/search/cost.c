@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-/* Work of one group in ns. An access that is not contiguous costs an instruction a lane. */
+/* Work of one group in ns. What vectors move element by element costs an access and an
+ * insertion each. */
 static double group_ns(const twi_caps *caps, const twi_features *f) {
     double ns = caps->group_ns, accesses = 0, bytes = 0;
     for (unsigned p = 0; p < TWI_PRICES; p++)
@@ -15,9 +16,8 @@ static double group_ns(const twi_caps *caps, const twi_features *f) {
         accesses += f->loads[a] + f->stores[a];
         bytes += f->load_bytes[a] + f->store_bytes[a];
     }
-    double narrow = 1 - (f->wide < 0 ? 0 : f->wide > 1 ? 1 : f->wide);
     double lanes = f->lanes > 1 ? f->lanes : 1;
-    ns += accesses * (1 + narrow * (lanes - 1)) * caps->op_ns[TWI_PRICE_CHEAP];
+    ns += (accesses + 2 * f->scattered) * caps->op_ns[TWI_PRICE_CHEAP];
     /* A stripe is written once and read at least once: whole vectors where lanes are explicit. */
     double width = caps->family == TWI_FAMILY_CPU ? 4 * lanes : 4;
     ns += (bytes + f->near_bytes + 2 * width * f->stripe) * caps->near_byte_ns;

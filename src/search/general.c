@@ -54,6 +54,28 @@ static void tile(twi_offers *o, twi_id dot, int64_t rows, int64_t wide) {
     twi_offer(o, "general", p);
 }
 
+/* Explicit lanes along the rows of a block: every fold of a row stays inside its lane, what the
+ * rows share is broadcast; slots along the other axes make a register tile of it. */
+static void rows_in_lanes(twi_offers *o, unsigned rows, int64_t unroll) {
+    const twi_view *v = o->view;
+    twi_plan *p = twi_view_plan(v);
+    int64_t lanes = lanes_for(v, rows), left = v->axis[rows].block / lanes;
+    twi_cut_numbers along_rows = {.unroll = left % 2 ? 1 : 2, .lanes = lanes},
+                    other = {.unroll = unroll};
+    if (lanes == 1 || !twi_view_map(v, rows, along_rows, &p->frame[0].map[rows]))
+        return;
+    for (unsigned a = 1; a < v->ir->axis.n; a++) {
+        bool held = v->axis[a].kind == TWI_AXIS_FULL && (v->stripes >> a & 1);
+        bool steps = v->axis[a].kind == TWI_AXIS_STEP && !steps_singly(v, a);
+        twi_map m;
+        if ((v->axes >> a & 1) && (held || steps) && !((v->chain | v->canonical) >> a & 1) &&
+            twi_view_map(v, a, other, &m))
+            p->frame[0].map[a] = m;
+    }
+    twi_view_keep(v, p, TWI_KEEP_ALL);
+    twi_offer(o, "general", p);
+}
+
 /* Implicit lanes: results that stay with a worker spread over subgroups, lanes and slots, since
  * private memory is not indexed. Axes by id take what is left of each level. */
 static void spread(twi_offers *o, bool lanes_first) {
@@ -88,6 +110,11 @@ void twi_propose_general(twi_offers *o) {
         spread(o, true);
         spread(o, false);
     }
+    for (unsigned a = 1; a < v->ir->axis.n; a++)
+        if ((v->axes >> a & 1) && v->axis[a].kind == TWI_AXIS_BLOCK &&
+            v->caps->family == TWI_FAMILY_CPU)
+            for (int64_t unroll = 2; unroll <= 4; unroll *= 2)
+                rows_in_lanes(o, a, unroll);
     for (unsigned a = v->ir->axis.n; a-- > 1;)
         if (v->axes >> a & 1) {
             along(o, a, 1, 1, false);
