@@ -24,6 +24,10 @@ typedef struct {
     const char *name;
     unsigned device; /* number: opencl:N */
 } twi_where;
+/* Does the target compile source? */
+static inline bool twi_where_compiles(const twi_where *where) {
+    return where->kind != TWI_WHERE_INTERP && where->kind != TWI_WHERE_NOWHERE;
+}
 /* False: diagnostics. */
 bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,
                     const char *const *pins, size_t n_pins, twi_where *out);
