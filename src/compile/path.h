@@ -29,9 +29,9 @@ typedef struct {
 static inline bool twi_where_is_device(const twi_where *w) {
     return w->kind == TWI_WHERE_CUDA || w->kind == TWI_WHERE_OPENCL;
 }
-/* Source, compiler, driver: whatever is neither the interpreter nor a mere description. */
-static inline bool twi_where_builds(const twi_where *w) {
-    return w->kind != TWI_WHERE_INTERP && w->kind != TWI_WHERE_NOWHERE;
+/* Does the target compile source? */
+static inline bool twi_where_compiles(const twi_where *where) {
+    return where->kind != TWI_WHERE_INTERP && where->kind != TWI_WHERE_NOWHERE;
 }
 /* False: diagnostics. */
 bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,

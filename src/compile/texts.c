@@ -129,7 +129,7 @@ const char *tw_caps_reprint(tw_context *ctx, tw_source caps) {
     return text;
 }
 
-static const char *const targets[] = {"cpu", "interp:simt32", "interp:simt4", "cuda"};
+static const char *const targets[] = {"cpu", "interp:simt32", "interp:simt4", "opencl", "cuda"};
 
 size_t tw_targets(tw_context *ctx) { return ctx ? sizeof targets / sizeof targets[0] : 0; }
 
@@ -151,6 +151,8 @@ static tw_target_info describe(tw_context *ctx, const char *name) {
         info.note = twi_format(&ctx->arena, "this machine, %s, compiler %s",
                                twi_text(&ctx->names, where.caps.isa),
                                ctx->env.cc ? ctx->env.cc : "cc, gcc or clang");
+    else if (where.kind == TWI_WHERE_OPENCL)
+        info.note = "the loader's first device; source is OpenCL C 1.2";
     return info;
 }
 
