@@ -5,6 +5,7 @@
 #include "target/cuda/cuda.h"
 #include "double/libcuda.h"
 #include "run/kernel.h"
+#include "target/bitprobe.h"
 #include "tilewright/compile.h"
 #include "tilewright/program.h"
 
@@ -252,10 +253,32 @@ static void many_groups(void **state) {
     end(ctx, c);
 }
 
+/* Every operation of the bit probe is compiled, and judged by what comes back: the double computes
+ * nothing, so all classes fail. */
+static void bit_probe(void **state) {
+    (void)state;
+    tw_context *ctx = context();
+    twi_caps caps;
+    driver->kernel = NULL;
+    assert_true(twi_caps_named(ctx, "sm_90a", &caps));
+    twi_target *t = twi_cuda_open(ctx, &(twi_cuda_options){&caps, 0});
+    const tw_status status = twi_bit_probe(t, &ctx->arena, NULL, NULL);
+    if (status != TW_OK && strstr(tw_diag_text(ctx, false), "NVRTC, which compiles")) {
+        print_message("SKIPPED bit_probe: no NVRTC\n");
+        skip();
+    }
+    if (status != TW_OK)
+        fail_msg("%s", tw_diag_text(ctx, false));
+    assert_int_equal(t->caps.probe, 2 * TWI_PROBE_NARROW - 1);
+    assert_int_equal(driver->launches, 1);
+    t->ops->close(t);
+    end(ctx, NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs),      cmocka_unit_test(faults),      cmocka_unit_test(timed),
-        cmocka_unit_test(no_device), cmocka_unit_test(many_groups),
+        cmocka_unit_test(no_device), cmocka_unit_test(many_groups), cmocka_unit_test(bit_probe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
