@@ -105,7 +105,7 @@ static twi_lid leaf_value(twi_lowering *w, twi_id v) {
         return twi_w_ix(w, TWI_ADD, p, twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0));
     }
     default: /* IXVAL */
-        return twi_w_eval(w, i->attr, false);
+        return twi_w_eval(w, i->attr, twi_w_value_count(w, i->type.axes) > 1);
     }
 }
 
@@ -168,8 +168,9 @@ twi_lid twi_w_value(twi_lowering *w, twi_id v) {
     else
         x = local_value(w, v);
     twi_sym name = twi_ins_of(w->ir, v)->name;
-    if (name && !twi_lins_of(w->c.f, x)->name)
-        twi_lins_of(w->c.f, x)->name = name;
+    twi_lins *made = twi_lins_of(w->c.f, x);
+    if (name && !made->name && made->op != TWI_L_LCONST)
+        made->name = name;
     w->c.loc = loc;
     w->c.fold = fold;
     twi_w_remember(w, v, x);

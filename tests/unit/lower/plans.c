@@ -295,7 +295,7 @@ static void run_subjects(const subject *list, size_t n, const char *caps_name, b
                          uint64_t first, uint64_t plans) {
     if (getenv("TW_CAPS") && strcmp(getenv("TW_CAPS"), caps_name) != 0)
         return;
-    for (size_t k = 0; k < n; k++) {
+    for (volatile size_t k = 0; k < n; k++) { /* volatile: what setjmp leaves alone */
         const subject *s = &list[k];
         if (getenv("TW_KERNEL") && strcmp(getenv("TW_KERNEL"), s->kernel) != 0)
             continue;
