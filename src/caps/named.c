@@ -36,17 +36,17 @@ static const struct {
               "lane_round_ns 4\ngroup_ns 50\ntrip_ns 4\n"},
     {"sm_80", "caps sm_80\nfamily simt\nisa none\nvector_bytes 4\nregisters 255\nlane 32\n"
               "sub 32\nworkers 1024\nshared 166912\nbanks 32\nslots 64\nunits 108\n"
-              "access_bytes 16\nindexable no\nfma yes\nf16 no\nbf16 no\nlane_ops yes\n"
+              "access_bytes 16\nindexable yes\nfma yes\nf16 no\nbf16 no\nlane_ops yes\n"
               "probe 0\nop_ns 0 1 16 20\nbyte_ns 0.00049\nnear_byte_ns 0.0002\n"
               "barrier_ns 20\nlaunch_ns 4000\nlane_round_ns 4\ngroup_ns 50\ntrip_ns 4\n"},
     {"sm_90a", "caps sm_90a\nfamily simt\nisa none\nvector_bytes 4\nregisters 255\nlane 32\n"
                "sub 32\nworkers 1024\nshared 232448\nbanks 32\nslots 64\nunits 132\n"
-               "access_bytes 16\nindexable no\nfma yes\nf16 no\nbf16 no\nlane_ops yes\n"
+               "access_bytes 16\nindexable yes\nfma yes\nf16 no\nbf16 no\nlane_ops yes\n"
                "probe 0\nop_ns 0 1 16 20\nbyte_ns 0.00021\nnear_byte_ns 0.0001\n"
                "barrier_ns 20\nlaunch_ns 4000\nlane_round_ns 4\ngroup_ns 50\ntrip_ns 4\n"},
     {"sm_100", "caps sm_100\nfamily simt\nisa none\nvector_bytes 4\nregisters 255\nlane 32\n"
                "sub 32\nworkers 1024\nshared 232448\nbanks 32\nslots 64\nunits 148\n"
-               "access_bytes 16\nindexable no\nfma yes\nf16 no\nbf16 no\nlane_ops yes\n"
+               "access_bytes 16\nindexable yes\nfma yes\nf16 no\nbf16 no\nlane_ops yes\n"
                "probe 0\nop_ns 0 1 16 20\nbyte_ns 0.000125\nnear_byte_ns 0.00006\n"
                "barrier_ns 20\nlaunch_ns 4000\nlane_round_ns 4\ngroup_ns 50\ntrip_ns 4\n"},
 };

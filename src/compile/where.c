@@ -72,7 +72,12 @@ bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,
         return true;
     if (is_later(ctx, name))
         return false;
-    return twi_caps_named(ctx, name, &out->caps) || no_target(ctx, name);
+    twi_caps named;
+    if (!twi_caps_named(ctx, name, &named))
+        return no_target(ctx, name);
+    if (!given)
+        out->caps = named;
+    return true;
 }
 
 const twi_dialect *twi_where_dialect(const tw_context *ctx, const twi_where *where) {
