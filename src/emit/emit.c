@@ -66,7 +66,7 @@ static void open_loop(twi_emitter *e, twi_lid v) {
                      ins->attr);
         return;
     }
-    if (ins->attr > 1) {
+    if (ins->attr > 1 && (!e->d->unroll_most || ins->attr <= e->d->unroll_most)) {
         if (e->d->unroll_part && twi_need(e, "unroll"))
             twi_sb_str(&e->head, e->d->unroll_part);
         const twi_spell s = {.from = TW_I64, .to = TW_I64, .count = ins->attr};

@@ -73,6 +73,8 @@ bool twi_opencl_caps(tw_context *ctx, unsigned index, twi_caps *caps) {
     caps->name = twi_intern_str(&ctx->names, "opencl");
     caps->lane = 1;
     caps->lane_ops = false;
+    caps->slots =
+        256; /* what other targets have in lanes: a canonical chunk of several lies in slots */
     caps->workers = caps->sub = workers ? (uint32_t)workers : 1;
     caps->shared = is.shared < UINT32_MAX ? (uint32_t)is.shared : UINT32_MAX;
     caps->units = is.units ? is.units : 1;
