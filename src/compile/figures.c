@@ -11,7 +11,8 @@
 static const struct {
     const char *name;
     size_t offset;
-} doubles[] = {FIELD(near_bytes), FIELD(lane_rounds), FIELD(barriers), FIELD(trips), FIELD(scattered)},
+} doubles[] = {FIELD(near_bytes), FIELD(lane_rounds), FIELD(barriers), FIELD(trips),
+               FIELD(scattered)},
   counts[] = {FIELD(code), FIELD(shared_bytes)};
 #undef FIELD
 

@@ -149,9 +149,19 @@ static bool writes_output(const twi_func *f, twi_lid v) {
     return f->ins.at[v].op == TWI_L_LSTORE && object_of(f, v)->kind == TWI_OBJ_ARRAY;
 }
 
+/* Is an argument read in the body? A loop that only sets accumulators up has no element to drop. */
+static bool reads_inside(const twi_func *f, twi_lid first) {
+    for (twi_lid v = first; v; v = f->ins.at[v].next)
+        if (reads_input(f, v) || reads_inside(f, f->ins.at[v].body))
+            return true;
+    return false;
+}
+
 static bool can_drop_last(const twi_func *f, twi_lid v) {
     const twi_lins *i = &f->ins.at[v];
     int64_t k = 0;
+    if ((i->op == TWI_L_FOR || i->op == TWI_L_UNROLL) && !reads_inside(f, i->body))
+        return false;
     if (i->op == TWI_L_FOR)
         return !is_const(f, twi_larg(f, v, 1), &k) || k > 0;
     if (i->op == TWI_LT)

@@ -130,7 +130,7 @@ twi_lid twi_w_hi(twi_lowering *w, unsigned axis) {
     return twi_w_eval(w, w->ir->axis.at[axis].hi, false);
 }
 
-static twi_lid vector_position(twi_lowering *w, unsigned axis) {
+twi_lid twi_w_positions(twi_lowering *w, unsigned axis) {
     twi_lid iota = twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0);
     return twi_w_ix(w, TWI_ADD, twi_w_position(w, axis), iota);
 }
@@ -156,7 +156,7 @@ twi_lid twi_w_eval(twi_lowering *w, twi_ix x, bool vector) {
     case TWI_IX_DIM:
         return twi_w_int(w, w->ir->dim.at[n->a].value);
     case TWI_IX_AXIS:
-        return vector && (int)n->a == w->lane_axis ? vector_position(w, n->a)
+        return vector && (int)n->a == w->lane_axis ? twi_w_positions(w, n->a)
                                                    : twi_w_position(w, n->a);
     case TWI_IX_LO:
     case TWI_IX_HI:

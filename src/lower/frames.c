@@ -51,7 +51,7 @@ static uint8_t inner_digits(const twi_lowering *w, unsigned frame, unsigned axis
     for (unsigned d = 0; d < m->n; d++) {
         bool outer = m->d[d].level == TWI_LV_GRID ||
                      (m->d[d].level == TWI_LV_SERIAL && w->ir->axis.at[axis].kind == TWI_AXIS_STEP);
-        set |= outer ? 0 : (uint8_t)(1u << d);
+        set = (uint8_t)(set | (outer ? 0u : 1u << d));
     }
     return set;
 }

@@ -209,7 +209,8 @@ static void make_items(walk *g) {
     twi_lowering *w = g->w;
     for (uint32_t k = 0; k < g->roots.n; k++)
         need_root(g, &g->roots.at[k]);
-    qsort(g->items.at, g->items.n, sizeof *g->items.at, by_id);
+    if (g->items.n)
+        qsort(g->items.at, g->items.n, sizeof *g->items.at, by_id);
     for (uint32_t k = 0; k < g->items.n; k++) {
         item *it = &g->items.at[k];
         it->level = level_of(g, it->axes);

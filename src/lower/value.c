@@ -93,19 +93,11 @@ static twi_lid leaf_value(twi_lowering *w, twi_id v) {
         return twi_w_const(w, (tw_elem)i->type.elem, w->ir->constant.at[i->attr].bits, 0);
     case TWI_SCALAR:
         return twi_lb_leaf(&w->c, TWI_L_LSCALAR, (tw_elem)i->type.elem, 1, i->attr);
-    case TWI_INDEX: {
-        bool vector = (int)i->attr == w->lane_axis;
-        twi_ix_node n = {.op = TWI_IX_AXIS, .a = i->attr};
-        for (uint32_t x = 1; x < w->ir->ix.n; x++)
-            if (w->ir->ix.at[x].op == n.op && w->ir->ix.at[x].a == n.a)
-                return twi_w_eval(w, x, vector);
-        twi_lid p = twi_w_position(w, i->attr);
-        if (!vector)
-            return p;
-        return twi_w_ix(w, TWI_ADD, p, twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0));
-    }
+    case TWI_INDEX:
+        return (int)i->attr == w->lane_axis ? twi_w_positions(w, i->attr)
+                                            : twi_w_position(w, i->attr);
     default: /* IXVAL */
-        return twi_w_eval(w, i->attr, false);
+        return twi_w_eval(w, i->attr, twi_w_value_count(w, i->type.axes) > 1);
     }
 }
 
@@ -168,8 +160,9 @@ twi_lid twi_w_value(twi_lowering *w, twi_id v) {
     else
         x = local_value(w, v);
     twi_sym name = twi_ins_of(w->ir, v)->name;
-    if (name && !twi_lins_of(w->c.f, x)->name)
-        twi_lins_of(w->c.f, x)->name = name;
+    twi_lins *made = twi_lins_of(w->c.f, x);
+    if (name && !made->name && made->op != TWI_L_LCONST)
+        made->name = name;
     w->c.loc = loc;
     w->c.fold = fold;
     twi_w_remember(w, v, x);

@@ -120,6 +120,7 @@ const twi_map *twi_w_map(const twi_lowering *w, unsigned axis);
 void twi_w_open_group(twi_lowering *w); /* grid, sub and lane digits from the ids */
 twi_lid twi_w_position(twi_lowering *w,
                        unsigned axis); /* absolute; without the explicit lane's part */
+twi_lid twi_w_positions(twi_lowering *w, unsigned axis); /* of all explicit lanes */
 twi_lid twi_w_lo(twi_lowering *w, unsigned axis);
 twi_lid twi_w_hi(twi_lowering *w, unsigned axis);
 twi_lid twi_w_eval(twi_lowering *w, twi_ix x,

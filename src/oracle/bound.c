@@ -425,8 +425,9 @@ static void bound_arg(twi_oracle *o, const twi_folding *f, twi_form *out, twi_pa
     for (size_t k = 0; k < f->n; k++) {
         twi_form x = twi_tile_get(f->arg[0], (size_t)(f->base[0] + f->offset[0][k]));
         double most = max ? x.hi : -x.lo, least = max ? x.lo : -x.hi;
-        if (!any &&
-            (most < need || (settled && most <= need))) /* an equal one before it is first */
+        /* An equal one before it is first; but a bounded zero's sign is not known, and -0 < +0. */
+        bool later = settled && (need < 0 || need > 0) && most <= need;
+        if (!any && (most < need || later))
             continue;
         settled = settled || least >= need;
         first = count == 0 ? k : first;

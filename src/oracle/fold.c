@@ -108,15 +108,16 @@ static uint64_t fold_row(const twi_folding *f, uint64_t *x) {
     return pair[0];
 }
 
-/* First index of the best value; the first NaN if there is one; -1 of nothing. */
+/* First index of the best value, -0 < +0 as in max; the first NaN if there is one; -1 of nothing.
+ */
 static uint64_t fold_arg(twi_oracle *o, const twi_folding *f, const uint64_t *x) {
-    twi_det less = twi_det_of(f->ins->op == TWI_ARGMAX ? TWI_GT : TWI_LT, f->from, TW_BOOL);
+    twi_det better = twi_det_of(f->ins->op == TWI_ARGMAX ? TWI_MAX : TWI_MIN, f->from, f->from);
     if (f->n == 0)
         return UINT64_MAX;
     size_t best = 0;
     for (size_t k = 1; k < f->n && !twi_bits_nan(f->from, x[best]); k++) {
-        uint64_t pair[2] = {x[k], x[best]};
-        if (twi_bits_nan(f->from, x[k]) || twi_det_do(&less, pair) != 0)
+        uint64_t pair[2] = {x[best], x[k]};
+        if (twi_bits_nan(f->from, x[k]) || twi_det_do(&better, pair) != x[best])
             best = k;
     }
     int64_t lo = f->ins->nfold == 1 ? o->axis[f->ins->fold[0]].lo : 0;

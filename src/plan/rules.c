@@ -195,7 +195,7 @@ static bool level_fits(const twi_judge *j, uint64_t axes, const twi_map *maps, u
                     j->why, "%s: %s = %s: %s %lld@%lld ends at %lld, the target has %lu", what,
                     twi_judge_axis(j, a), twi_judge_map(j, &maps[a]), twi_level_name(level),
                     (long long)d->extent, (long long)twi_digit_stride(d),
-                    (long long)(twi_digit_stride(d) * d->extent), (unsigned long)most);
+                    (long long)twi_digit_stride(d) * (long long)d->extent, (unsigned long)most);
         }
     return true;
 }

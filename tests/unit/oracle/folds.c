@@ -271,8 +271,8 @@ static void test_argmax(void **state) {
     static const float x[4][5] = {{1, 3, 3, 2, 0},
                                   {1, NAN, 3, NAN, 0},
                                   {-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY},
-                                  {-0.0f, 0.0f, -1, 0, 0}};
-    int64_t y[4] = {1, 1, 0, 0};
+                                  {-0.0f, 0.0f, -1, 0, 0}}; /* -0 < +0 */
+    int64_t y[4] = {1, 1, 0, 1};
     t.array[1] = x;
     run(&t, NULL, 0, false);
     assert_true(judge(&t, 2, y).ok);
