@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Recorded targets that are built in, each in its text form: the bytes of caps/NAME.caps. simt32
- * and simt4 are no devices: the loop IR interpreter runs their plans.
+ * Recorded targets that are built in, each in its text form: the bytes of caps/NAME.caps. simt32,
+ * simt4 and simt1 are no devices: the loop IR interpreter runs their plans.
  */
 #include "caps/caps.h"
 
@@ -31,6 +31,11 @@ static const struct {
     {"simt4", "caps simt4\nfamily simt\nisa none\nvector_bytes 4\nregisters 64\nlane 4\nsub 4\n"
               "workers 16\nshared 16384\nbanks 4\nslots 256\nunits 4\naccess_bytes 16\n"
               "indexable no\nfma yes\nf16 no\nbf16 no\nlane_ops yes\nprobe 0\nop_ns 0 1 16 20\n"
+              "byte_ns 0.0005\nnear_byte_ns 0.0002\nbarrier_ns 20\nlaunch_ns 4000\n"
+              "lane_round_ns 4\ngroup_ns 50\ntrip_ns 4\n"},
+    {"simt1", "caps simt1\nfamily simt\nisa none\nvector_bytes 4\nregisters 64\nlane 1\nsub 32\n"
+              "workers 32\nshared 16384\nbanks 4\nslots 256\nunits 4\naccess_bytes 16\n"
+              "indexable no\nfma yes\nf16 no\nbf16 no\nlane_ops no\nprobe 0\nop_ns 0 1 16 20\n"
               "byte_ns 0.0005\nnear_byte_ns 0.0002\nbarrier_ns 20\nlaunch_ns 4000\n"
               "lane_round_ns 4\ngroup_ns 50\ntrip_ns 4\n"},
 };
