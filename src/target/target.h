@@ -66,9 +66,9 @@ bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps);
 
 twi_target *twi_interp_open(tw_context *ctx, const twi_caps *caps);
 
-/* OpenCL device `index` of all that the loader (TILEWRIGHT_OPENCL, else libOpenCL.so.1) knows. Asking
- * forks a child, so that this process can still be forked; launching opens the driver. False:
- * diagnostics. */
+/* OpenCL device `index` of all that the loader (TILEWRIGHT_OPENCL, else libOpenCL.so.1) knows.
+ * Asking forks a child, so that this process can still be forked; launching opens the driver.
+ * False: diagnostics. */
 bool twi_opencl_caps(tw_context *ctx, unsigned index, twi_caps *caps);
 twi_target *twi_opencl_open(tw_context *ctx, const twi_caps *caps, unsigned index);
 
