@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Recorded targets that are built in, each in its text form: the bytes of caps/NAME.caps. simt32
- * and simt4 are no devices: the loop IR interpreter runs their plans. sm_80 is an A100 of 80 GB,
- * sm_90a an H200, sm_100 a B200; docs/porting.md names the sources of their figures.
+ * Recorded targets that are built in, each in its text form: the bytes of caps/NAME.caps. simt32,
+ * simt4 and simt1 are no devices: the loop IR interpreter runs their plans. sm_80 is an A100 of
+ * 80 GB, sm_90a an H200, sm_100 a B200; docs/porting.md names the sources of their figures.
  */
 #include "caps/caps.h"
 
@@ -49,6 +49,11 @@ static const struct {
                "access_bytes 16\nindexable yes\nfma yes\nf16 no\nbf16 no\nlane_ops yes\n"
                "probe 0\nop_ns 0 1 16 20\nbyte_ns 0.000125\nnear_byte_ns 0.00006\n"
                "barrier_ns 20\nlaunch_ns 4000\nlane_round_ns 4\ngroup_ns 50\ntrip_ns 4\n"},
+    {"simt1", "caps simt1\nfamily simt\nisa none\nvector_bytes 4\nregisters 64\nlane 1\nsub 32\n"
+              "workers 32\nshared 16384\nbanks 4\nslots 256\nunits 4\naccess_bytes 16\n"
+              "indexable no\nfma yes\nf16 no\nbf16 no\nlane_ops no\nprobe 0\nop_ns 0 1 16 20\n"
+              "byte_ns 0.0005\nnear_byte_ns 0.0002\nbarrier_ns 20\nlaunch_ns 4000\n"
+              "lane_round_ns 4\ngroup_ns 50\ntrip_ns 4\n"},
 };
 
 bool twi_caps_named(tw_context *ctx, const char *name, twi_caps *caps) {

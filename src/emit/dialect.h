@@ -89,6 +89,7 @@ struct twi_dialect {
     const char *parameters;  /* of an entry */
     /* any */
     const char *unroll;      /* line before a loop that must be unrolled, $C: trips */
+    const char *loop;        /* line before any other loop, $C: copies of its body at most; NULL */
     unsigned unroll_most;    /* of more trips the compiler decides; 0: no limit */
     const char *unroll_part; /* helper that it needs; NULL: none */
 };

@@ -45,5 +45,6 @@ const twi_dialect twi_dialect_cuda = {
     .suffix = "f",
     .pattern = {"__uint_as_float($0)", "__longlong_as_double((long long)$0)"},
     .unroll = "#pragma unroll\n",
+    .loop = "#pragma unroll $C\n",
 #include "emit/simt.def"
 };

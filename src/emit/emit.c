@@ -51,6 +51,38 @@ static void count_uses(twi_emitter *e) {
     }
 }
 
+/* Instructions of a body, those of unrolled loops as often as they stand there; huge where it has
+ * loops of its own. */
+static uint64_t weight(const twi_func *f, twi_lid first) {
+    uint64_t n = 0;
+    for (twi_lid v = first; v; v = f->ins.at[v].next) {
+        const twi_lins *ins = &f->ins.at[v];
+        const uint64_t inside = ins->body ? weight(f, ins->body) : 1;
+        if (ins->op == TWI_L_FOR)
+            return UINT32_MAX;
+        n += ins->op == TWI_L_UNROLL ? inside * ins->attr : inside;
+    }
+    return n < UINT32_MAX ? n : UINT32_MAX;
+}
+
+/* How often a compiler may repeat the body of a loop that the plan left one: left alone, some
+ * repeat nests of thousands and take minutes. */
+static unsigned repeats(const twi_func *f, twi_lid loop) {
+    enum { MOST = 4, LIGHT = 256 };
+    const uint64_t n = weight(f, f->ins.at[loop].body);
+    unsigned times = MOST;
+    while (times > 1 && n * times > LIGHT)
+        times /= 2;
+    return times;
+}
+
+/* A line that tells the compiler about the loop behind it. */
+static void advise(twi_emitter *e, const char *line, unsigned count) {
+    const twi_spell s = {.from = TW_I64, .to = TW_I64, .count = count};
+    const char *text = twi_expand(e, line, &s);
+    twi_line(e, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
 static void open_loop(twi_emitter *e, twi_lid v) {
     const twi_lins *ins = twi_lins_of(e->f, v);
     const char *name = twi_value_text(e, v);
@@ -59,6 +91,8 @@ static void open_loop(twi_emitter *e, twi_lid v) {
     if (ins->op == TWI_L_FOR) {
         const char *lo = e->value[twi_larg(e->f, v, 0)].text;
         const char *hi = e->value[twi_larg(e->f, v, 1)].text;
+        if (e->d->loop)
+            advise(e, e->d->loop, repeats(e->f, v));
         if (ins->attr == 1)
             twi_line(e, "for (%s %s = %s; %s < %s; %s++) {", type, name, lo, name, hi, name);
         else
@@ -69,9 +103,7 @@ static void open_loop(twi_emitter *e, twi_lid v) {
     if (ins->attr > 1 && (!e->d->unroll_most || ins->attr <= e->d->unroll_most)) {
         if (e->d->unroll_part && twi_need(e, "unroll"))
             twi_sb_str(&e->head, e->d->unroll_part);
-        const twi_spell s = {.from = TW_I64, .to = TW_I64, .count = ins->attr};
-        const char *text = twi_expand(e, e->d->unroll, &s);
-        twi_line(e, "%.*s", (int)strcspn(text, "\n"), text);
+        advise(e, e->d->unroll, ins->attr);
     }
     twi_line(e, "for (%s %s = 0; %s < %u; %s++) {", type, name, name, ins->attr, name);
 }

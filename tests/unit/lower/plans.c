@@ -343,7 +343,7 @@ static void run_subjects(const subject *list, size_t n, const char *caps_name, b
 
 static void run_all(const char *caps_name, bool canonical) {
     run_subjects(subjects, sizeof subjects / sizeof *subjects, caps_name, canonical,
-                 setting("TW_SEED", 0), setting("TW_PLANS", 8));
+                 setting("TW_SEED", 0), setting("TW_PLANS", 3));
 }
 
 static void run_given(const char *caps_name) {
