@@ -91,6 +91,7 @@ static void refuses(void **state) {
         const char *said;
     } rows[] = {{"nowhere", "default", dims, 1, "no target 'nowhere'"},
                 {"metal:1", "default", dims, 1, "metal is not built yet"},
+                {"opencl:x", "default", dims, 1, "there is no target 'opencl:x'"},
                 {"interp:what", "default", dims, 1, "interp:what"},
                 {"cpu", "default", NULL, 0, "no value for dim N"},
                 {"cpu", "default", twice, 2, "no dim M"},

@@ -107,13 +107,18 @@ static int stop(void **state) {
     return 0;
 }
 
-static tw_status run(const fixture *f, int32_t *x, int64_t x_stride, int32_t *y, int64_t y_stride,
-                     int64_t n, char error[TWI_ERROR_TEXT]) {
-    void *array[] = {NULL, x, y};
+typedef struct {
+    int32_t *at; /* element 0 */
+    int64_t stride;
+} row;
+
+/* Over 10 elements. */
+static tw_status run(const fixture *f, row x, row y, char error[TWI_ERROR_TEXT]) {
+    void *array[] = {NULL, x.at, y.at};
     int64_t shape[3 * TWI_MAX_RANK] = {0}, stride[3 * TWI_MAX_RANK] = {0};
-    shape[TWI_MAX_RANK] = shape[2 * TWI_MAX_RANK] = n;
-    stride[TWI_MAX_RANK] = x_stride;
-    stride[2 * TWI_MAX_RANK] = y_stride;
+    shape[TWI_MAX_RANK] = shape[2 * TWI_MAX_RANK] = 10;
+    stride[TWI_MAX_RANK] = x.stride;
+    stride[2 * TWI_MAX_RANK] = y.stride;
     const twi_launch args = {.array = array, .shape = shape, .stride = stride};
     return f->target->ops->run(f->module, 0, &args, error);
 }
@@ -125,7 +130,7 @@ static void backwards_and_apart(void **state) {
         y[i] = -5;
     for (int i = 0; i < 10; i++)
         x[i] = 100 * i;
-    const tw_status status = run(*state, x + 9, -1, y + 27, -3, 10, error);
+    const tw_status status = run(*state, (row){x + 9, -1}, (row){y + 27, -3}, error);
     assert_string_equal(error, "");
     assert_int_equal(status, TW_OK);
     for (int i = 0; i < 30; i++)
@@ -137,10 +142,10 @@ static void too_late_to_fork(void **state) {
     int32_t x[10] = {0}, y[10];
     char error[TWI_ERROR_TEXT] = "";
     int status;
-    assert_int_equal(run(f, x, 1, y, 1, 10, error), TW_OK); /* the driver is open now */
+    assert_int_equal(run(f, (row){x, 1}, (row){y, 1}, error), TW_OK); /* the driver is open now */
     const pid_t child = fork();
     if (child == 0) {
-        const tw_status got = run(f, x, 1, y, 1, 10, error);
+        const tw_status got = run(f, (row){x, 1}, (row){y, 1}, error);
         _exit(got == TW_ERR_ENV && strstr(error, "forked") ? 7 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -156,7 +161,7 @@ static void early_enough_to_fork(void **state) {
     const pid_t child = fork();
     if (child == 0) {
         alarm(60);
-        _exit(run(f, x, 1, y, 1, 10, error) == TW_OK && y[0] == 5 ? 7 : 1);
+        _exit(run(f, (row){x, 1}, (row){y, 1}, error) == TW_OK && y[0] == 5 ? 7 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
