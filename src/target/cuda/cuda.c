@@ -19,6 +19,7 @@ static void close_cuda(twi_target *t) {
 
 static const twi_target_ops ops = {
     .name = "cuda",
+    .one_process = true,
     .build = twi_cuda_build,
     .source = twi_cuda_source,
     .run = twi_cuda_run,
