@@ -43,6 +43,6 @@ const twi_dialect twi_dialect_opencl = {
     .infinity = "INFINITY",
     .pattern = {"as_float($0)", "as_double($0)"},
     .unroll = "#pragma unroll\n",
-    .unroll_most = 16, /* drivers compile at run time: long bodies cost them minutes */
+    .unroll_most = 4, /* drivers compile at run time: long bodies cost them minutes */
 #include "emit/simt.def"
 };

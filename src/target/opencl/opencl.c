@@ -85,6 +85,7 @@ bool twi_opencl_caps(tw_context *ctx, unsigned index, twi_caps *caps) {
         caps->probe |= TWI_PROBE_DIVIDE | TWI_PROBE_FUNCTION;
     if (!(is.single & TWI_CL_DENORM))
         caps->probe |= TWI_PROBE_ARITH | TWI_PROBE_FUNCTION;
+    caps->indexable = cpu; /* private memory is the stack there, not registers */
     if (cpu) {
         caps->byte_ns = 0.1;
         caps->near_byte_ns = 0.02;
