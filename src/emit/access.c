@@ -138,6 +138,8 @@ static void load_lanes(twi_emitter *e, twi_lid v, const place *p, const char *na
                                         : twi_mask_text(e, p->other, e->value[v].mask);
     const char *test = condition(e, p);
     const char *from = element(e, p);
+    if (test && e->d->guarded && p->object->kind == TWI_OBJ_ARRAY)
+        from = twi_format(e->arena, e->d->guarded, twi_ctype(e, stored_elem(p), 1, 1), from);
     if (ins->elem == TW_BOOL)
         from = twi_format(e->arena, p->count > 1 ? "-(%s != 0)" : "%s != 0", from);
     twi_line(e, "%s %s = %s;", type, name, start);

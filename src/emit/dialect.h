@@ -88,9 +88,12 @@ struct twi_dialect {
     const char *access_type; /* typedef of a vector in memory: $T, alignment $Z */
     const char *parameters;  /* of an entry */
     /* any */
-    const char *unroll;      /* line before a loop that must be unrolled, $C: trips */
-    const char *loop;        /* line before any other loop, $C: copies of its body at most; NULL */
-    unsigned unroll_most;    /* of more trips the compiler decides; 0: no limit */
+    const char *unroll;   /* line before a loop that must be unrolled, $C: trips */
+    const char *loop;     /* line before any other loop, $C: copies of its body at most; NULL */
+    unsigned unroll_most; /* of more trips the compiler decides; 0: no limit */
+    const char
+        *guarded; /* how an element is read behind a test: %s type, %s element. gcc 12 at -O2 has
+                     read all lanes of such a loop, also beyond the array. NULL: as it is */
     const char *unroll_part; /* helper that it needs; NULL: none */
 };
 

@@ -245,7 +245,7 @@ bool twi_trials_run(twi_unit *u) {
         *twi_outcome_of(u, at % u->trials) = (twi_outcome){.how = TWI_RAN_NOT};
     }
     if (!u->trial[0].loop && u->trials == 1 && !u->trial[0].refused)
-        return true; /* target ref */
+        return true;                                /* target ref */
     if (u->target && u->target->ops->one_process) { /* in the case's own child, which has a limit */
         run_series(&s, -1);
         uint32_t at;

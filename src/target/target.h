@@ -28,7 +28,8 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    /* What built a module must launch it too: the driver does not survive a fork behind the compiler's loading. */
+    /* What built a module must launch it too: the driver does not survive a fork behind the
+     * compiler's loading. */
     bool one_process;
     /* Builds n modules at once; *out[k] is NULL for each that failed (diagnostics say why). The
      * loops stay the caller's and must outlive the modules. Returns the first failure's status. */
