@@ -23,6 +23,11 @@ if not os.path.exists(TOOL):
     sys.exit(f"{TOOL} is not there: make builds it, or TW_TOOL says where it is")
 
 
+# PoCL keeps what it compiled: beside the tool, not in the home.
+os.environ.setdefault("POCL_CACHE_DIR", os.path.join(os.path.dirname(os.path.abspath(TOOL)), "pocl"))
+os.makedirs(os.environ["POCL_CACHE_DIR"], exist_ok=True)
+
+
 def kernel_file(name):
     return os.path.join("kernels", name + ".tile")
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Recorded targets that are built in, each in its text form: the bytes of caps/NAME.caps. simt32
- * and simt4 are no devices: the loop IR interpreter runs their plans.
+ * Recorded targets that are built in, each in its text form: the bytes of caps/NAME.caps. simt32,
+ * simt4 and simt1 are no devices: the loop IR interpreter runs their plans. sm_80 is an A100 of
+ * 80 GB, sm_90a an H200, sm_100 a B200; docs/porting.md names the sources of their figures.
  */
 #include "caps/caps.h"
 
@@ -31,6 +32,26 @@ static const struct {
     {"simt4", "caps simt4\nfamily simt\nisa none\nvector_bytes 4\nregisters 64\nlane 4\nsub 4\n"
               "workers 16\nshared 16384\nbanks 4\nslots 256\nunits 4\naccess_bytes 16\n"
               "indexable no\nfma yes\nf16 no\nbf16 no\nlane_ops yes\nprobe 0\nop_ns 0 1 16 20\n"
+              "byte_ns 0.0005\nnear_byte_ns 0.0002\nbarrier_ns 20\nlaunch_ns 4000\n"
+              "lane_round_ns 4\ngroup_ns 50\ntrip_ns 4\n"},
+    {"sm_80", "caps sm_80\nfamily simt\nisa none\nvector_bytes 4\nregisters 255\nlane 32\n"
+              "sub 32\nworkers 1024\nshared 166912\nbanks 32\nslots 64\nunits 108\n"
+              "access_bytes 16\nindexable yes\nfma yes\nf16 no\nbf16 no\nlane_ops yes\n"
+              "probe 0\nop_ns 0 1 16 20\nbyte_ns 0.00049\nnear_byte_ns 0.0002\n"
+              "barrier_ns 20\nlaunch_ns 4000\nlane_round_ns 4\ngroup_ns 50\ntrip_ns 4\n"},
+    {"sm_90a", "caps sm_90a\nfamily simt\nisa none\nvector_bytes 4\nregisters 255\nlane 32\n"
+               "sub 32\nworkers 1024\nshared 232448\nbanks 32\nslots 64\nunits 132\n"
+               "access_bytes 16\nindexable yes\nfma yes\nf16 no\nbf16 no\nlane_ops yes\n"
+               "probe 0\nop_ns 0 1 16 20\nbyte_ns 0.00021\nnear_byte_ns 0.0001\n"
+               "barrier_ns 20\nlaunch_ns 4000\nlane_round_ns 4\ngroup_ns 50\ntrip_ns 4\n"},
+    {"sm_100", "caps sm_100\nfamily simt\nisa none\nvector_bytes 4\nregisters 255\nlane 32\n"
+               "sub 32\nworkers 1024\nshared 232448\nbanks 32\nslots 64\nunits 148\n"
+               "access_bytes 16\nindexable yes\nfma yes\nf16 no\nbf16 no\nlane_ops yes\n"
+               "probe 0\nop_ns 0 1 16 20\nbyte_ns 0.000125\nnear_byte_ns 0.00006\n"
+               "barrier_ns 20\nlaunch_ns 4000\nlane_round_ns 4\ngroup_ns 50\ntrip_ns 4\n"},
+    {"simt1", "caps simt1\nfamily simt\nisa none\nvector_bytes 4\nregisters 64\nlane 1\nsub 32\n"
+              "workers 32\nshared 16384\nbanks 4\nslots 256\nunits 4\naccess_bytes 16\n"
+              "indexable no\nfma yes\nf16 no\nbf16 no\nlane_ops no\nprobe 0\nop_ns 0 1 16 20\n"
               "byte_ns 0.0005\nnear_byte_ns 0.0002\nbarrier_ns 20\nlaunch_ns 4000\n"
               "lane_round_ns 4\ngroup_ns 50\ntrip_ns 4\n"},
 };

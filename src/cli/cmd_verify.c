@@ -404,6 +404,8 @@ static int report(verify *v, tw_status status) {
         json_int(&t->json, "not_probative", (int64_t)v->unproved);
         return tool_status(status);
     }
+    if (status != TW_OK && v->passed + v->failed + v->unproved == 0)
+        return tool_status(status); /* nothing was judged */
     table_print(&v->table, &t->out);
     if (v->unproved)
         text_printf(&t->out, "%zu not probative: too much undecided to prove anything\n",

@@ -5,6 +5,8 @@
 #include "run/kernel.h"
 #include "compile/path.h"
 
+#include "target/codes.h"
+
 const char *tw_stage_name(tw_stage stage) {
     static const char *const names[TW_STAGES] = {"tile", "plan", "loop", "caps", "source"};
     return (unsigned)stage < TW_STAGES ? names[stage] : NULL;
@@ -119,12 +121,19 @@ void tw_compiled_release(tw_compiled *c) {
     twi_mem_put(&c->ctx->mem, c, sizeof *c);
 }
 
-/* Was it a fault of ours that stopped the path? */
-static bool faulty(const tw_context *ctx, uint32_t before) {
+/* What stopped the path: a fault of ours, something that this machine lacks, or the input? */
+static tw_status reason(const tw_context *ctx, uint32_t before) {
+    static const struct {
+        uint16_t code;
+        tw_status status;
+    } known[] = {{TWI_E_PATH_FAULTY, TW_ERR_INTERNAL},
+                 {TWI_E_CL_NONE, TW_ERR_ENV},
+                 {TWI_E_NO_DEVICE, TW_ERR_ENV}};
     for (uint32_t k = 0; ctx->diags.errors > before && k < ctx->diags.list.n; k++)
-        if (ctx->diags.list.at[k].code == TWI_E_PATH_FAULTY)
-            return true;
-    return false;
+        for (size_t j = 0; j < sizeof known / sizeof known[0]; j++)
+            if (ctx->diags.list.at[k].code == known[j].code)
+                return known[j].status;
+    return TW_ERR_INPUT;
 }
 
 static tw_status make(tw_compiled *c, const tw_ir *ir, const tw_compile_options *o) {
@@ -135,7 +144,7 @@ static tw_status make(tw_compiled *c, const tw_ir *ir, const tw_compile_options 
         status = build(c);
     if (ctx->env.dump)
         twi_dump(c);
-    return status == TW_ERR_INPUT && faulty(ctx, before) ? TW_ERR_INTERNAL : status;
+    return status == TW_ERR_INPUT ? reason(ctx, before) : status;
 }
 
 tw_status tw_compile(tw_context *ctx, const tw_ir *ir, const tw_compile_options *options,

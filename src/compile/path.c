@@ -161,16 +161,15 @@ bool twi_path_loop_text(twi_path *p, const tw_source *text, bool faults) {
 }
 
 const char *twi_path_source(twi_path *p) {
-    if (p->where.caps.family != TWI_FAMILY_CPU) {
-        (void)path_error(
-            p, TWI_E_PATH_TARGET, NULL,
-            twi_format(p->arena,
-                       "no dialect is built yet that speaks for %s; its loop IR can be shown",
-                       p->where.name));
+    const twi_dialect *dialect = twi_where_dialect(p->ctx, &p->where);
+    if (!dialect) {
+        (void)path_error(p, TWI_E_PATH_TARGET, NULL,
+                         twi_format(p->arena, "no dialect speaks for %s; its loop IR can be shown",
+                                    p->where.name));
         return NULL;
     }
     twi_sb sb;
     twi_sb_init(&sb, p->arena);
-    twi_emit(twi_legalize(p->loop, p->arena, &p->where.caps), &twi_dialect_c, &sb);
+    twi_emit(twi_legalize(p->loop, p->arena, &p->where.caps), dialect, &sb);
     return twi_sb_text(&sb);
 }

@@ -6,20 +6,38 @@
 #define TWI_COMPILE_PATH_H
 
 #include "compile/codes.h"
+#include "emit/emit.h"
 #include "search/search.h"
 #include "target/target.h"
 #include "tilewright/compile.h"
 
-typedef enum { TWI_WHERE_CPU, TWI_WHERE_INTERP, TWI_WHERE_NOWHERE } twi_where_kind;
+typedef enum {
+    TWI_WHERE_CPU,
+    TWI_WHERE_INTERP,
+    TWI_WHERE_OPENCL,
+    TWI_WHERE_CUDA,
+    TWI_WHERE_NOWHERE
+} twi_where_kind;
 /* A target by name: what it can do, and how to open it. */
 typedef struct {
     twi_where_kind kind; /* NOWHERE: recorded caps of a device that is not here */
     twi_caps caps;
     const char *name;
+    unsigned device; /* number: cuda:N, opencl:N */
 } twi_where;
+/* A device with a driver, which a process must not open before it forks. */
+static inline bool twi_where_is_device(const twi_where *w) {
+    return w->kind == TWI_WHERE_CUDA || w->kind == TWI_WHERE_OPENCL;
+}
+/* Does the target compile source? */
+static inline bool twi_where_compiles(const twi_where *where) {
+    return where->kind != TWI_WHERE_INTERP && where->kind != TWI_WHERE_NOWHERE;
+}
 /* False: diagnostics. */
 bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,
                     const char *const *pins, size_t n_pins, twi_where *out);
+/* What its source is written in; NULL: no language (the interpreter's machines). */
+const twi_dialect *twi_where_dialect(const tw_context *ctx, const twi_where *where);
 twi_target *twi_where_open(tw_context *ctx, const twi_where *where); /* NULL: diagnostics */
 
 typedef struct twi_path {

@@ -129,13 +129,19 @@ const char *tw_caps_reprint(tw_context *ctx, tw_source caps) {
     return text;
 }
 
-static const char *const targets[] = {"cpu", "interp:simt32", "interp:simt4"};
+static const char *const targets[] = {"cpu", "interp:simt32", "interp:simt4", "opencl", "cuda"};
 
 size_t tw_targets(tw_context *ctx) { return ctx ? sizeof targets / sizeof targets[0] : 0; }
 
 static tw_target_info describe(tw_context *ctx, const char *name) {
     twi_where where;
     tw_target_info info = {.name = name, .note = "the loop IR interpreter; needs no compiler"};
+    if (strcmp(name, "cuda") == 0) {
+        twi_caps caps = {0};
+        info.note = twi_cuda_describe(ctx, 0, &caps);
+        info.caps = caps.name ? caps_text(ctx, &caps) : NULL;
+        return info;
+    }
     if (!twi_where_find(ctx, name, NULL, NULL, 0, &where)) {
         info.note = "not usable here";
         return info;
@@ -145,6 +151,8 @@ static tw_target_info describe(tw_context *ctx, const char *name) {
         info.note = twi_format(&ctx->arena, "this machine, %s, compiler %s",
                                twi_text(&ctx->names, where.caps.isa),
                                ctx->env.cc ? ctx->env.cc : "cc, gcc or clang");
+    else if (where.kind == TWI_WHERE_OPENCL)
+        info.note = "the loader's first device; source is OpenCL C 1.2";
     return info;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Targets by name: cpu, interp[:CAPS], and recorded caps for texts.
+ * Targets by name: cpu, interp[:CAPS], cuda[:N], opencl[:N], and recorded caps for texts.
  */
 #include "compile/path.h"
 
 static bool no_target(tw_context *ctx, const char *name) {
     twi_error(&ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0},
-              "cpu, ref, interp, interp:simt4, or for texts simt32, simt4, cpu-baseline, cpu-avx2, "
-              "cpu-avx512",
+              "cpu, cuda, opencl, ref, interp, interp:simt4, or for texts simt32, simt4, sm_80, "
+              "sm_90a, sm_100, cpu-baseline, cpu-avx2, cpu-avx512",
               "there is no target '%.200s'", name);
     return false;
 }
@@ -20,7 +20,7 @@ static const char *pinned_isa(const char *const *pins, size_t n) {
 }
 
 static bool is_later(tw_context *ctx, const char *name) {
-    static const char *const later[] = {"cuda", "opencl", "metal"};
+    static const char *const later[] = {"metal"};
     for (size_t k = 0; k < sizeof later / sizeof later[0]; k++) {
         size_t n = strlen(later[k]);
         if (strncmp(name, later[k], n) != 0 || (name[n] && name[n] != ':'))
@@ -30,6 +30,18 @@ static bool is_later(tw_context *ctx, const char *name) {
         return true;
     }
     return false;
+}
+
+/* "NAME" or "NAME:N": the number N of a device. */
+static bool is_device(const char *name, const char *of, unsigned *device) {
+    const size_t n = strlen(of);
+    int64_t k = 0;
+    if (strncmp(name, of, n) != 0 || (name[n] && name[n] != ':'))
+        return false;
+    if (name[n] && (!twi_parse_i64(name + n + 1, strlen(name + n + 1), &k) || k < 0 || k > 99999))
+        return false;
+    *device = (unsigned)k;
+    return true;
 }
 
 bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,
@@ -48,18 +60,49 @@ bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,
         out->kind = TWI_WHERE_INTERP;
         return given || twi_caps_named(ctx, of, &out->caps) || no_target(ctx, name);
     }
+    if (is_device(name, "cuda", &out->device)) {
+        out->kind = TWI_WHERE_CUDA;
+        return given || twi_cuda_caps(ctx, out->device, &out->caps);
+    }
+    if (is_device(name, "opencl", &out->device)) {
+        out->kind = TWI_WHERE_OPENCL;
+        return given || twi_opencl_caps(ctx, out->device, &out->caps);
+    }
     if (given && strcmp(name, "caps") == 0)
         return true;
     if (is_later(ctx, name))
         return false;
-    return twi_caps_named(ctx, name, &out->caps) || no_target(ctx, name);
+    twi_caps named;
+    if (!twi_caps_named(ctx, name, &named))
+        return no_target(ctx, name);
+    if (!given)
+        out->caps = named;
+    return true;
+}
+
+const twi_dialect *twi_where_dialect(const tw_context *ctx, const twi_where *where) {
+    if (where->caps.family == TWI_FAMILY_CPU)
+        return &twi_dialect_c;
+    static const struct {
+        const char *prefix; /* of the name that the caps have */
+        const twi_dialect *dialect;
+    } spoken[] = {{"sm_", &twi_dialect_cuda}, {"opencl", &twi_dialect_opencl}};
+    const char *name = twi_text(&ctx->names, where->caps.name);
+    for (size_t k = 0; k < sizeof spoken / sizeof spoken[0]; k++)
+        if (strncmp(name, spoken[k].prefix, strlen(spoken[k].prefix)) == 0)
+            return spoken[k].dialect;
+    return NULL;
 }
 
 twi_target *twi_where_open(tw_context *ctx, const twi_where *where) {
     if (where->kind == TWI_WHERE_INTERP)
         return twi_interp_open(ctx, &where->caps);
+    if (where->kind == TWI_WHERE_OPENCL)
+        return twi_opencl_open(ctx, &where->caps, where->device);
     if (where->kind == TWI_WHERE_CPU)
         return twi_cpu_open(ctx, &(twi_cpu_options){.caps = &where->caps});
+    if (where->kind == TWI_WHERE_CUDA)
+        return twi_cuda_open(ctx, &(twi_cuda_options){&where->caps, where->device});
     twi_error(&ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0},
               "interp:NAME runs plans of recorded caps in the interpreter",
               "target %s is a description, not a device: texts can be shown, nothing can be run",

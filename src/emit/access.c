@@ -35,11 +35,7 @@ static const char *stride_text(twi_emitter *e, uint32_t object, unsigned dim, in
     *known = o->stride[dim];
     if (!(o->dynamic >> dim & 1u))
         return NULL;
-    const char *name = twi_format(e->arena, "d%u_%s", dim, twi_object_text(e, object));
-    e->parameters |= TWI_USES_STRIDE;
-    twi_once(e, twi_format(e->arena, "const long long %s = stride[%u];", name,
-                           o->array * TWI_MAX_RANK + dim));
-    return name;
+    return e->d->hooks->stride(e, object, dim);
 }
 
 static void add_term(twi_emitter *e, twi_sb *sb, const char *text, const char *stride,
@@ -137,11 +133,13 @@ static const char *zero(twi_emitter *e, const char *type) {
 static void load_lanes(twi_emitter *e, twi_lid v, const place *p, const char *name) {
     const twi_lins *ins = twi_lins_of(e->f, v);
     const char *type = twi_ctype(e, ins->elem, p->count, e->value[v].mask);
-    const char *start = !p->other       ? zero(e, type)
+    const char *start = !p->other ? p->count == 1 ? twi_literal(e, ins->elem, 0) : zero(e, type)
                         : p->count == 1 ? e->value[p->other].text
                                         : twi_mask_text(e, p->other, e->value[v].mask);
     const char *test = condition(e, p);
     const char *from = element(e, p);
+    if (test && e->d->guarded && p->object->kind == TWI_OBJ_ARRAY)
+        from = twi_format(e->arena, e->d->guarded, twi_ctype(e, stored_elem(p), 1, 1), from);
     if (ins->elem == TW_BOOL)
         from = twi_format(e->arena, p->count > 1 ? "-(%s != 0)" : "%s != 0", from);
     twi_line(e, "%s %s = %s;", type, name, start);

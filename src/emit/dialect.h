@@ -6,9 +6,9 @@
  * Templates: $0 $1 $2 operands; $T result type, $S type of operand 0, $I $U signed and unsigned
  * integers of its width, $E its element type, $R the result's element type, $N lanes of the C
  * vector, $C lanes of the value, $B bits of an element, $W bits - 1, $Z its bytes, $F suffix of a
- * float builtin ("f" or ""), $L $H limits of a float to int cast (exact floats), $A $M least and
- * greatest integer of the result; @name helper of the prelude for operand 0's type; @@ in a helper:
- * its own name.
+ * function of floats, $L $H limits of a float to int cast (exact floats), $A $M least and
+ * greatest integer of the result; $Q how a helper function opens; @name helper of the prelude for
+ * operand 0's type; @@ in a helper: its own name.
  */
 #ifndef TWI_EMIT_DIALECT_H
 #define TWI_EMIT_DIALECT_H
@@ -28,10 +28,10 @@ typedef struct {
     const char *scalar, *vector;
 } twi_words;
 
-/* A helper: macro text for operands of some classes (a set of 1 << class), scalar or vector.
- * Macros, not functions: a redefinition with the same text is legal C, so that several modules may
- * share a translation unit, and no vector is ever passed by value. `two`: depends on the result
- * type too. */
+/* A helper: its text for operands of some classes (a set of 1 << class), scalar or vector. In C
+ * they are macros: a redefinition with the same text is legal, so that several modules may share a
+ * translation unit, and no vector is ever passed by value. `two`: depends on the result type too.
+ */
 typedef struct {
     const char *name;
     uint8_t classes;
@@ -41,18 +41,60 @@ typedef struct {
         *wide; /* for vectors of 16, 32 or 64 bytes with lanes of 2 bytes at least; NULL: text */
 } twi_part;
 
+struct twi_emitter;
+/* How a function stands around its body: C has entries over a range of groups (head_c.c), SIMT
+ * languages kernels that every worker runs (head_simt.c). */
+typedef struct {
+    void (*open)(struct twi_emitter *e, uint32_t func, twi_sb *out); /* all before the body */
+    const char *close;
+    unsigned depth;                                            /* of the body's lines */
+    const char *(*argument)(struct twi_emitter *e, twi_lid v); /* LSCALAR, STRIDE, TRIP, ID */
+    const char *(*stride)(struct twi_emitter *e, uint32_t object, unsigned dim); /* run-time ones */
+    void (*declare)(struct twi_emitter *e, uint32_t object, const char *name);
+} twi_hooks;
+
+/* What only SIMT languages have. */
+typedef struct {
+    const char *function;   /* how a helper opens: $Q */
+    const char *kernel;     /* how a kernel opens: $0 workers a group */
+    const char *array;      /* a parameter: $0 "const " or nothing, $T, $1 name */
+    bool offsets;           /* arguments are whole buffers: where element 0 stands is told apart */
+    const char *group;      /* number of the group in this launch */
+    const char *worker;     /* number of the worker in its group */
+    const char *shared;     /* an object of the group: $T, $0 name, $1 elements, $2 byte offset */
+    const char *shared_all; /* line before the first of them; NULL: none */
+    const char *barrier[2]; /* by twi_barrier_scope */
+    twi_words lane_xor, lane_read; /* $0 value, $1 mask or lane, $2 lanes of a subgroup */
+    const char *doubles;           /* line before the first function with f64; NULL: none */
+} twi_simt_words;
+
 struct twi_dialect {
     const char *name;
+    const char *opening; /* of a module */
+    const twi_hooks *hooks;
+    const twi_simt_words *simt;                     /* NULL: explicit lanes */
     const char *type[TW_ELEMS];                     /* scalar spellings; NULL: not spoken */
     twi_words op[TWI_ELEMENTWISE_END][TWI_CLASSES]; /* CAST and SELECT: by the table below */
     twi_words to_bool, from_bool, convert, saturate, bitcast, select; /* casts by what they do */
-    const twi_part *part;
-    unsigned parts;
+    twi_words wrap[TWI_ELEMENTWISE_END]; /* signed ones whose overflow the language leaves open;
+                                            index arithmetic has none and goes by `op` */
+    const twi_part *part;                /* ends with a row without name */
+    const char *wide_suffix;             /* of a 64-bit literal */
+    const char *suffix;                  /* $F: of a function of floats */
+    const char *infinity;                /* $F */
+    const char *pattern[2];              /* a float, a double by its bits $0 */
+    /* explicit lanes */
     const char *vector_type; /* typedef: $E $T and bytes $Z */
     const char *access_type; /* typedef of a vector in memory: $T, alignment $Z */
     const char *parameters;  /* of an entry */
-    const char *unroll;      /* line before a loop that must be unrolled, $C: trips */
-    const char *unroll_part; /* helper that it needs */
+    /* any */
+    const char *unroll;   /* line before a loop that must be unrolled, $C: trips */
+    const char *loop;     /* line before any other loop, $C: copies of its body at most; NULL */
+    unsigned unroll_most; /* of more trips the compiler decides; 0: no limit */
+    const char
+        *guarded; /* how an element is read behind a test: %s type, %s element. gcc 12 at -O2 has
+                     read all lanes of such a loop, also beyond the array. NULL: as it is */
+    const char *unroll_part; /* helper that it needs; NULL: none */
 };
 
 /* A value as text. */
@@ -107,6 +149,13 @@ const char *twi_object_text(twi_emitter *e, uint32_t object); /* declares it on 
 const char *twi_literal(twi_emitter *e, tw_elem elem, uint64_t bits);
 void twi_once(twi_emitter *e,
               const char *line); /* adds a line to the prologue unless it is there */
+
+const char *twi_object_type(twi_emitter *e, uint32_t object); /* of one of its elements */
+uint64_t twi_object_elements(const twi_object *o);
+
+/* head_c.c, head_simt.c, dialect_simt.c */
+extern const twi_hooks twi_hooks_c, twi_hooks_simt;
+extern const twi_part twi_simt_parts[];
 
 /* expr.c: what a value's variable is initialised with; NULL: it was spelled as an expression or
  * needs no text */

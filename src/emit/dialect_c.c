@@ -136,6 +136,7 @@ static const twi_part parts[] = {
      "#define @@(p, n, v) \\\n"
      "    __builtin_ia32_storedqu$X_mask((void *)(p), ($I)(v), @first(n))\n"
      "#else\n" STOREN "#endif\n"},
+    {NULL, 0, false, false, NULL, NULL},
 };
 
 #define SAME(scalar, vector)                                                                       \
@@ -180,6 +181,15 @@ static const twi_part parts[] = {
 
 const twi_dialect twi_dialect_c = {
     .name = "C",
+    .opening = "/* Made by Tilewright from the kernel's loop IR: C for gcc or clang with vector "
+               "extensions. */\n"
+               "#ifdef __FAST_MATH__\n"
+               "#error \"the meaning of this code needs IEEE arithmetic: no -ffast-math\"\n"
+               "#endif\n"
+               "#ifdef __clang__\n"
+               "#pragma STDC FP_CONTRACT OFF\n"
+               "#endif\n",
+    .hooks = &twi_hooks_c,
     .type =
         {
             [TW_BOOL] = "_Bool",
@@ -236,12 +246,17 @@ const twi_dialect twi_dialect_c = {
     .bitcast = {"@bits($0)", "($T)$0"},
     .select = {"$0 ? $1 : $2", PICK},
     .part = parts,
-    .parts = sizeof parts / sizeof *parts,
+    .wide_suffix = "LL",
+    .suffix = "f",
+    .infinity = "__builtin_inf$F()",
+    .pattern = {"((union { unsigned int b; float f; }){$0}).f",
+                "((union { unsigned long long b; double f; }){$0}).f"},
     .vector_type = "typedef $E $0 __attribute__((vector_size($1)));\n",
     .access_type = "typedef $T $0 __attribute__((aligned($1), may_alias));\n",
     .parameters = "void *const *array, const unsigned long long *scalar, const long long *stride,\n"
                   "    const long long *trip, char *scratch, long long lo, long long hi",
     .unroll = "TW_UNROLL($C)\n",
+    .guarded = "*(const volatile %s *)&%s",
     .unroll_part = "#ifdef __clang__\n"
                    "#define TW_PRAGMA(text) _Pragma(#text)\n"
                    "#define TW_UNROLL(n) TW_PRAGMA(clang loop unroll(full))\n"

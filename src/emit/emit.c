@@ -2,7 +2,7 @@
  * Functions and control flow. A function's body is printed first, apart; while that happens,
  * prelude parts and declarations that it needs gather in front of it. So the text of the first
  * entry depends on nothing that follows. Read next: expr.c (values), access.c (memory), parts.c
- * (templates), dialect_c.c (the words).
+ * (templates), head_c.c and head_simt.c (what stands around a body), dialect_c.c (the words).
  */
 #include "emit/dialect.h"
 
@@ -51,6 +51,38 @@ static void count_uses(twi_emitter *e) {
     }
 }
 
+/* Instructions of a body, those of unrolled loops as often as they stand there; huge where it has
+ * loops of its own. */
+static uint64_t weight(const twi_func *f, twi_lid first) {
+    uint64_t n = 0;
+    for (twi_lid v = first; v; v = f->ins.at[v].next) {
+        const twi_lins *ins = &f->ins.at[v];
+        const uint64_t inside = ins->body ? weight(f, ins->body) : 1;
+        if (ins->op == TWI_L_FOR)
+            return UINT32_MAX;
+        n += ins->op == TWI_L_UNROLL ? inside * ins->attr : inside;
+    }
+    return n < UINT32_MAX ? n : UINT32_MAX;
+}
+
+/* How often a compiler may repeat the body of a loop that the plan left one: left alone, some
+ * repeat nests of thousands and take minutes. */
+static unsigned repeats(const twi_func *f, twi_lid loop) {
+    enum { MOST = 4, LIGHT = 256 };
+    const uint64_t n = weight(f, f->ins.at[loop].body);
+    unsigned times = MOST;
+    while (times > 1 && n * times > LIGHT)
+        times /= 2;
+    return times;
+}
+
+/* A line that tells the compiler about the loop behind it. */
+static void advise(twi_emitter *e, const char *line, unsigned count) {
+    const twi_spell s = {.from = TW_I64, .to = TW_I64, .count = count};
+    const char *text = twi_expand(e, line, &s);
+    twi_line(e, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
 static void open_loop(twi_emitter *e, twi_lid v) {
     const twi_lins *ins = twi_lins_of(e->f, v);
     const char *name = twi_value_text(e, v);
@@ -59,6 +91,8 @@ static void open_loop(twi_emitter *e, twi_lid v) {
     if (ins->op == TWI_L_FOR) {
         const char *lo = e->value[twi_larg(e->f, v, 0)].text;
         const char *hi = e->value[twi_larg(e->f, v, 1)].text;
+        if (e->d->loop)
+            advise(e, e->d->loop, repeats(e->f, v));
         if (ins->attr == 1)
             twi_line(e, "for (%s %s = %s; %s < %s; %s++) {", type, name, lo, name, hi, name);
         else
@@ -66,12 +100,10 @@ static void open_loop(twi_emitter *e, twi_lid v) {
                      ins->attr);
         return;
     }
-    if (ins->attr > 1) {
-        if (twi_need(e, "unroll"))
+    if (ins->attr > 1 && (!e->d->unroll_most || ins->attr <= e->d->unroll_most)) {
+        if (e->d->unroll_part && twi_need(e, "unroll"))
             twi_sb_str(&e->head, e->d->unroll_part);
-        const twi_spell s = {.from = TW_I64, .to = TW_I64, .count = ins->attr};
-        const char *text = twi_expand(e, e->d->unroll, &s);
-        twi_line(e, "%.*s", (int)strcspn(text, "\n"), text);
+        advise(e, e->d->unroll, ins->attr);
     }
     twi_line(e, "for (%s %s = 0; %s < %u; %s++) {", type, name, name, ins->attr, name);
 }
@@ -93,6 +125,12 @@ static void value(twi_emitter *e, twi_lid v) {
     e->value[v].text = name;
 }
 
+/* Explicit lanes: a group is one worker, who waits for nobody. */
+static void barrier(twi_emitter *e, unsigned scope) {
+    if (!e->f->explicit_lanes && *e->d->simt->barrier[scope])
+        twi_line(e, "%s", e->d->simt->barrier[scope]);
+}
+
 static void body(twi_emitter *e, twi_lid first) {
     for (twi_lid v = first; v; v = e->f->ins.at[v].next) {
         const twi_lins *ins = twi_lins_of(e->f, v);
@@ -107,7 +145,8 @@ static void body(twi_emitter *e, twi_lid first) {
         case TWI_L_LSTORE:
             twi_emit_store(e, v);
             continue;
-        case TWI_L_BARRIER: /* one worker a group */
+        case TWI_L_BARRIER:
+            barrier(e, ins->attr);
             continue;
         default:
             value(e, v);
@@ -120,9 +159,11 @@ static void body(twi_emitter *e, twi_lid first) {
     }
 }
 
-static void lines(twi_sb *out, const char *indent, const char *const *line, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++)
-        twi_sb_printf(out, "%s%s\n", indent, line[i]);
+static bool has_doubles(const twi_func *f) {
+    for (uint32_t v = 1; v < f->ins.n; v++)
+        if (f->ins.at[v].elem == TW_F64)
+            return true;
+    return false;
 }
 
 static void function(twi_emitter *e, uint32_t func, twi_sb *out) {
@@ -133,38 +174,21 @@ static void function(twi_emitter *e, uint32_t func, twi_sb *out) {
     e->parameters = 0;
     e->value = TWI_NEW_N(e->arena, twi_spelled, e->f->ins.n + 1);
     e->object = TWI_NEW_N(e->arena, const char *, e->f->object.n + 1);
-    e->depth = 2;
+    e->depth = e->d->hooks->depth;
+    const twi_simt_words *simt = e->d->simt;
+    if (simt && simt->doubles && has_doubles(e->f) && twi_need(e, "doubles"))
+        twi_sb_str(&e->head, simt->doubles);
     count_uses(e);
     body(e, e->f->first);
     twi_sb_str(out, twi_sb_text(&e->head));
-    twi_sb_printf(out, "\nvoid %s(%s)\n{\n", twi_emit_name(e->loop, e->d, func, e->arena),
-                  e->d->parameters);
-    static const char *const unused[] = {"scalar", "stride", "trip", "scratch"};
-    twi_sb_str(out, "    (void)array");
-    for (unsigned i = 0; i < 4; i++)
-        if (!(e->parameters >> i & 1u))
-            twi_sb_printf(out, ", (void)%s", unused[i]);
-    twi_sb_str(out, ";\n");
-    lines(out, "    ", e->prologue.at, e->prologue.n);
-    twi_sb_str(out, "    for (long long group = lo; group < hi; group++) {\n");
-    lines(out, "        ", e->locals.at, e->locals.n);
+    e->d->hooks->open(e, func, out);
     twi_sb_str(out, twi_sb_text(&e->body));
-    twi_sb_str(out, "    }\n}\n");
+    twi_sb_str(out, e->d->hooks->close);
 }
-
-static const char opening[] =
-    "/* Made by Tilewright from the kernel's loop IR: C for gcc or clang with vector extensions. "
-    "*/\n"
-    "#ifdef __FAST_MATH__\n"
-    "#error \"the meaning of this code needs IEEE arithmetic: no -ffast-math\"\n"
-    "#endif\n"
-    "#ifdef __clang__\n"
-    "#pragma STDC FP_CONTRACT OFF\n"
-    "#endif\n";
 
 void twi_emit(const twi_loop *loop, const twi_dialect *dialect, twi_sb *out) {
     twi_emitter e = {.loop = loop, .d = dialect, .arena = out->arena};
-    twi_sb_str(out, opening);
+    twi_sb_str(out, dialect->opening);
     for (uint32_t entry = 0; entry < loop->entry.n; entry++)
         for (uint32_t i = 0; i < loop->func.n; i++)
             if (loop->func.at[i].entry == entry)

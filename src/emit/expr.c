@@ -134,6 +134,9 @@ static const char *elementwise(twi_emitter *e, twi_lid v) {
         break;
     default:
         words = &e->d->op[ins->op][twi_class_of(s.from)];
+        if (e->d->wrap[ins->op].scalar && ins->count == 1 && !(ins->flags & TWI_FLAG_INDEX) &&
+            twi_class_of(s.from) == TWI_CLASS_SINT)
+            words = &e->d->wrap[ins->op];
     }
     if (ins->count > 1 && (ins->op == TWI_IDIV || ins->op == TWI_IMOD)) {
         /* the vector helper applies the scalar one lane by lane */
@@ -225,45 +228,33 @@ static const char *permute(twi_emitter *e, twi_lid v) {
     return twi_sb_text(&sb);
 }
 
-static const char *scalar_argument(twi_emitter *e, twi_lid v) {
-    const twi_lins *ins = twi_lins_of(e->f, v);
-    const char *name = twi_format(e->arena, "s%u", ins->attr);
-    const char *type = e->d->type[ins->elem];
-    e->parameters |= TWI_USES_SCALAR;
-    if (twi_class_of(ins->elem) == TWI_CLASS_FLOAT)
-        twi_once(e, twi_format(e->arena, "%s %s; __builtin_memcpy(&%s, scalar + %u, sizeof %s);",
-                               type, name, name, ins->attr, name));
-    else
-        twi_once(
-            e, twi_format(e->arena, "const %s %s = (%s)scalar[%u];", type, name, type, ins->attr));
-    return name;
-}
-
 static const char *leaf(twi_emitter *e, twi_lid v) {
     const twi_lins *ins = twi_lins_of(e->f, v);
-    switch (ins->op) {
-    case TWI_L_LSCALAR:
-        return scalar_argument(e, v);
-    case TWI_L_STRIDE: {
-        const twi_object *o = &e->f->object.at[ins->attr >> 4];
-        e->parameters |= TWI_USES_STRIDE;
-        return twi_format(e->arena, "stride[%u]", o->array * TWI_MAX_RANK + (ins->attr & 15));
-    }
-    case TWI_L_TRIP:
-        e->parameters |= TWI_USES_TRIP;
-        return twi_format(e->arena, "trip[%u]", ins->attr);
-    case TWI_L_ID:
-        return ins->attr == TWI_LV_GRID ? "group" : "0";
-    default:
-        return twi_format(e->arena, "(%s){%s}", twi_ctype(e, TW_I64, ins->count, 0),
-                          numbers(e, twi_lanes(ins->count), 0));
-    }
+    if (ins->op != TWI_L_IOTA)
+        return e->d->hooks->argument(e, v);
+    return twi_format(e->arena, "(%s){%s}", twi_ctype(e, TW_I64, ins->count, 0),
+                      numbers(e, twi_lanes(ins->count), 0));
+}
+
+/* A value from another worker of the subgroup. */
+static const char *from_lane(twi_emitter *e, twi_lid v, const char *lane) {
+    const twi_lins *ins = twi_lins_of(e->f, v);
+    const bool by_mask = ins->op == TWI_L_LANE_XOR;
+    const twi_spell s = {.from = ins->elem,
+                         .to = ins->elem,
+                         .count = ins->count,
+                         .arg = {arg_text(e, v, 0), lane, twi_format(e->arena, "%u", e->f->lanes)}};
+    return expand(e, by_mask ? &e->d->simt->lane_xor : &e->d->simt->lane_read, &s);
 }
 
 static const char *other(twi_emitter *e, twi_lid v) {
     const twi_lins *ins = twi_lins_of(e->f, v);
     const unsigned mask = e->value[v].mask;
     const char *format;
+    if (!e->f->explicit_lanes && ins->op == TWI_L_LANE_XOR)
+        return from_lane(e, v, twi_format(e->arena, "%u", ins->attr));
+    if (!e->f->explicit_lanes && ins->op == TWI_L_LANE_READ)
+        return from_lane(e, v, arg_text(e, v, 1));
     switch (ins->op) {
     case TWI_L_SPLAT:
         return splat(e, ins->elem, ins->count, mask, arg_text(e, v, 0));

@@ -44,33 +44,14 @@ void twi_once(twi_emitter *e, const char *line) {
     twi_push(e->arena, &e->prologue, line);
 }
 
-static uint64_t scratch_before(const twi_func *f, uint32_t object) {
-    uint64_t offset = 0;
-    for (uint32_t i = 1; i < object; i++)
-        if (twi_in_scratch(&f->object.at[i]))
-            offset += (twi_object_bytes(&f->object.at[i]) + 63) & ~UINT64_C(63);
-    return offset;
+uint64_t twi_object_elements(const twi_object *o) {
+    return twi_object_bytes(o) / (twi_lanes(o->count) * (uint64_t)tw_elem_size(o->elem));
 }
 
-uint64_t twi_emit_scratch(const twi_func *f) { return scratch_before(f, f->object.n); }
-
-static void declare(twi_emitter *e, uint32_t object, const char *name) {
+const char *twi_object_type(twi_emitter *e, uint32_t object) {
     const twi_object *o = &e->f->object.at[object];
-    const char *type = o->elem == TW_BOOL && o->count == 1 ? e->d->type[TW_U8]
-                                                           : twi_ctype(e, o->elem, o->count, 1);
-    if (o->kind == TWI_OBJ_ARRAY) {
-        twi_once(e, twi_format(e->arena, "%s%s *restrict const %s = array[%u];",
-                               o->role == TWI_IN ? "const " : "", type, name, o->array));
-    } else if (twi_in_scratch(o)) {
-        e->parameters |= TWI_USES_SCRATCH;
-        twi_once(e, twi_format(e->arena, "%s *restrict const %s = (void *)(scratch + %llu);", type,
-                               name, (unsigned long long)scratch_before(e->f, object)));
-    } else {
-        const uint64_t one = twi_lanes(o->count) * (uint64_t)tw_elem_size(o->elem);
-        const char *line = twi_format(e->arena, "%s %s[%llu];", type, name,
-                                      (unsigned long long)(twi_object_bytes(o) / one));
-        twi_push(e->arena, &e->locals, line);
-    }
+    return o->elem == TW_BOOL && o->count == 1 ? e->d->type[TW_U8]
+                                               : twi_ctype(e, o->elem, o->count, 1);
 }
 
 const char *twi_object_text(twi_emitter *e, uint32_t object) {
@@ -87,7 +68,7 @@ const char *twi_object_text(twi_emitter *e, uint32_t object) {
     e->object[object] = o->name && !changed
                             ? twi_format(e->arena, "%c_%s", prefix[o->kind], name)
                             : twi_format(e->arena, "%c%u_%s", prefix[o->kind], object, name);
-    declare(e, object, e->object[object]);
+    e->d->hooks->declare(e, object, e->object[object]);
     return e->object[object];
 }
 
@@ -98,15 +79,17 @@ static const char *integer(twi_emitter *e, tw_elem elem, uint64_t bits) {
     if (elem == TW_BOOL)
         return bits & 1 ? "1" : "0";
     if (!twi_is_signed(elem))
-        return twi_format(e->arena, "%llu%s", (unsigned long long)bits, width == 64 ? "ULL" : "u");
+        return twi_format(e->arena, "%llu%s", (unsigned long long)bits,
+                          width == 64 ? twi_format(e->arena, "U%s", e->d->wide_suffix) : "u");
     const uint64_t sign = UINT64_C(1) << (width - 1);
     const int64_t k = (int64_t)((bits ^ sign) - sign);
     if (k == INT64_MIN)
-        return "(-9223372036854775807LL - 1)";
+        return twi_format(e->arena, "(-9223372036854775807%s - 1)", e->d->wide_suffix);
     if (k == INT32_MIN)
         return "(-2147483647 - 1)";
     const bool wide = k > INT32_MAX || k < INT32_MIN;
-    return twi_format(e->arena, k < 0 ? "(%lld%s)" : "%lld%s", (long long)k, wide ? "LL" : "");
+    return twi_format(e->arena, k < 0 ? "(%lld%s)" : "%lld%s", (long long)k,
+                      wide ? e->d->wide_suffix : "");
 }
 
 /* sign, exponent field, fraction of a binary format with `fraction` bits; digits of the fraction in
@@ -119,14 +102,15 @@ static const char *floating(twi_emitter *e, uint64_t bits, unsigned fraction, un
     if (exponent == 0 && f == 0)
         return negative ? twi_format(e->arena, "(-0.0%s)", suffix)
                         : twi_format(e->arena, "0.0%s", suffix);
-    if (exponent == most && f == 0)
-        return twi_format(e->arena, "(%s__builtin_inf%s())", negative ? "-" : "", suffix);
-    if (exponent == most) {
-        const char *type = *suffix ? "float" : "double";
-        return twi_format(e->arena, "((union { unsigned %s b; %s f; }){0x%llx%s}).f",
-                          *suffix ? "int" : "long long", type, (unsigned long long)bits,
-                          *suffix ? "u" : "ULL");
-    }
+    const twi_spell s = {.from = *suffix ? TW_F32 : TW_F64,
+                         .count = 1,
+                         .arg = {twi_format(e->arena, *suffix ? "0x%llxu" : "0x%llxU%s",
+                                            (unsigned long long)bits, e->d->wide_suffix)}};
+    if (exponent == most && f == 0 && e->d->infinity)
+        return twi_format(e->arena, "(%s%s)", negative ? "-" : "",
+                          twi_expand(e, e->d->infinity, &s));
+    if (exponent == most)
+        return twi_expand(e, e->d->pattern[*suffix == 0], &s);
     const int bias = (int)(most / 2), power = exponent ? (int)exponent - bias : 1 - bias;
     /* Small whole numbers read better in decimal. */
     if (exponent && power >= 0 && power < 20 &&

@@ -77,12 +77,10 @@ const char *twi_access_type(twi_emitter *e, tw_elem elem, unsigned count, unsign
 
 static const twi_part *part_named(const twi_dialect *d, const char *name, size_t n, twi_class class,
                                   bool vector) {
-    for (unsigned i = 0; i < d->parts; i++) {
-        const twi_part *p = &d->part[i];
+    for (const twi_part *p = d->part; p->name; p++)
         if (strlen(p->name) == n && memcmp(p->name, name, n) == 0 && (p->classes >> class & 1u) &&
             p->vector == vector)
             return p;
-    }
     return NULL;
 }
 
@@ -165,8 +163,10 @@ static const char *word(twi_emitter *e, char c, const twi_spell *s) {
                           : size == 4 ? "si"
                                       : "di",
                           8 * twi_lanes(s->count) * (unsigned)size);
+    case 'Q':
+        return e->d->simt->function;
     case 'F':
-        return s->from == TW_F32 ? "f" : "";
+        return s->from == TW_F32 ? e->d->suffix : "";
     default:
         return limit(e, c, s->from, s->to);
     }

@@ -35,7 +35,7 @@ static void prepare(twi_unit *u, twi_trial *t, const tw_compile_options *o) {
         ok = twi_path_lower(&p);
     }
     t->loop = ok ? p.loop : NULL;
-    const char *source = ok && u->where.kind == TWI_WHERE_CPU ? twi_path_source(&p) : "";
+    const char *source = ok && twi_where_compiles(&u->where) ? twi_path_source(&p) : "";
     if (source && *source)
         t->source = hex(u->arena, twi_hash(source, strlen(source), 0));
     t->refused = ok && source
@@ -110,7 +110,7 @@ bool twi_unit_plans(twi_unit *u) {
     if (u->where.kind == TWI_WHERE_NOWHERE) {
         for (uint32_t k = 0; k < u->trials; k++)
             u->trial[k].refused = "the target is a description, not a device";
-    } else if (u->where.kind == TWI_WHERE_CPU) {
+    } else if (twi_where_compiles(&u->where)) {
         uint32_t *which = TWI_NEW_N(u->arena, uint32_t, u->trials + 1), n = 0;
         u->target = twi_where_open(u->ctx, &u->where);
         for (uint32_t k = 0; k < u->trials; k++)

@@ -88,8 +88,11 @@ static twi_ran run_compiled(twi_unit *u, const twi_trial *t, arrays *a, twi_outc
     for (uint32_t s = 1; s < u->ir->scalar.n; s++)
         scalar[call.scalars++] =
             tw_scalar_from_bits((tw_elem)u->ir->scalar.at[s].elem, u->scalar[s]);
-    return tw_kernel_run(t->kernel, &call) == TW_OK ? TWI_RAN
-                                                    : note(out, TWI_RAN_REFUSED, call.error);
+    const tw_status status = tw_kernel_run(t->kernel, &call);
+    u->lost = status == TW_ERR_ENV;
+    if (status == TW_OK)
+        return TWI_RAN;
+    return note(out, status == TW_ERR_WRONG ? TWI_RAN_STRAY : TWI_RAN_REFUSED, call.error);
 }
 
 /* Does every position of the digits exist? Then the deepest chain is exactly the stated one; at an
@@ -175,11 +178,25 @@ static void one_pass(twi_unit *u, uint32_t trial, unsigned pass) {
         out->how = how;
 }
 
+/* Trials of all fixtures from .. to, fixture by fixture. */
+static uint32_t all(const twi_unit *u) { return (uint32_t)(u->to - u->from + 1) * u->trials; }
+
+/* Makes the at-th one's fixture the one at hand; its trial. */
+static uint32_t go_to(twi_unit *u, uint32_t at) {
+    const twi_fixture fixture = (twi_fixture)(u->from + at / u->trials);
+    const bool other = u->fixture != fixture;
+    u->fixture = fixture;
+    if (other && twi_unit_wants(u, fixture))
+        twi_unit_inputs(u);
+    return at % u->trials;
+}
+
 static void run_series(void *user, int fd) {
     series *s = user;
     twi_unit *u = s->u;
-    for (uint32_t k = s->first; k < u->trials; k++) {
-        if (u->trial[k].refused)
+    for (uint32_t at = s->first; at < all(u) && !u->lost; at++) {
+        const uint32_t k = go_to(u, at);
+        if (u->trial[k].refused || !twi_unit_wants(u, u->fixture))
             continue;
         const char sign = 1;
         (void)twi_child_write(fd, &sign, 1); /* a sign of life: the time limit starts anew */
@@ -207,23 +224,40 @@ static bool watch(const twi_child *c, int limit_ms) {
     }
 }
 
-/* The first trial that should have an outcome and has none. */
-static uint32_t unfinished(const twi_unit *u) {
-    uint32_t k = 0;
-    while (k < u->trials && (u->trial[k].refused || twi_outcome_of(u, k)->how != TWI_RAN_NOT))
-        k++;
-    return k;
+/* The first trial that should have an outcome and has none; its fixture is the one at hand. */
+static uint32_t unfinished(twi_unit *u) {
+    uint32_t at = 0;
+    for (; at < all(u); at++) {
+        u->fixture = (twi_fixture)(u->from + at / u->trials);
+        const uint32_t k = at % u->trials;
+        if (!u->trial[k].refused && twi_unit_wants(u, u->fixture) &&
+            twi_outcome_of(u, k)->how == TWI_RAN_NOT)
+            break;
+    }
+    return at;
 }
 
 bool twi_trials_run(twi_unit *u) {
     series s = {u, 0};
     char text[64];
-    for (uint32_t k = 0; k < u->trials; k++)
-        *twi_outcome_of(u, k) = (twi_outcome){.how = TWI_RAN_NOT};
+    for (uint32_t at = 0; at < all(u); at++) {
+        u->fixture = (twi_fixture)(u->from + at / u->trials);
+        *twi_outcome_of(u, at % u->trials) = (twi_outcome){.how = TWI_RAN_NOT};
+    }
     if (!u->trial[0].loop && u->trials == 1 && !u->trial[0].refused)
-        return true; /* target ref */
-    while ((s.first = unfinished(u)) < u->trials) {
+        return true;                                /* target ref */
+    if (u->target && u->target->ops->one_process) { /* in the case's own child, which has a limit */
+        run_series(&s, -1);
+        uint32_t at;
+        while ((at = unfinished(u)) < all(u)) {
+            twi_outcome *out = twi_outcome_of(u, at % u->trials);
+            out->how = note(out, TWI_RAN_REFUSED, "the device was lost in an earlier trial");
+        }
+        return true;
+    }
+    while ((s.first = unfinished(u)) < all(u)) {
         twi_child child;
+        u->fixture = TWI_FIX_NONE; /* the child makes the inputs */
         if (!twi_child_start(&child, false, run_series, &s))
             return false;
         const bool by_itself = watch(&child, u->o->run_limit_ms);
@@ -231,9 +265,11 @@ bool twi_trials_run(twi_unit *u) {
             twi_child_kill(&child);
         const int status = twi_child_wait(&child);
         const uint32_t at = unfinished(u);
-        if (at >= u->trials)
+        if (at >= all(u))
             break;
-        twi_outcome *out = twi_outcome_of(u, at);
+        if (by_itself && status == 0 && at > s.first)
+            continue; /* it gave up a device */
+        twi_outcome *out = twi_outcome_of(u, at % u->trials);
         if (by_itself)
             out->how = note(out, TWI_RAN_CRASHED, twi_signal_word(status, text));
         else

@@ -17,8 +17,9 @@ static size_t bytes_of(const tw_ir *ir, uint32_t array) {
 static size_t aligned(size_t n) { return (n + 63) & ~(size_t)63; }
 
 char *twi_result_of(const twi_unit *u, uint32_t trial, unsigned pass, uint32_t array) {
-    return u->shared + aligned(u->trials * sizeof(twi_outcome)) +
-           (trial * TWI_PASSES + pass) * u->results + u->offset[array];
+    return u->shared + (size_t)(u->fixture - u->from) * u->slot +
+           aligned(u->trials * sizeof(twi_outcome)) + (trial * TWI_PASSES + pass) * u->results +
+           u->offset[array];
 }
 
 const char *twi_first_error(tw_context *ctx, const char *otherwise) {
@@ -57,14 +58,15 @@ static bool make_shared(twi_unit *u) {
         if (u->ir->array.at[a].role == TWI_IN || u->ir->array.at[a].role == TWI_INOUT)
             u->input[a] = twi_alloc(u->arena, bytes_of(u->ir, a) + 1);
     }
-    const size_t n =
-        aligned(u->trials * sizeof(twi_outcome)) + u->trials * TWI_PASSES * u->results + 1;
+    u->slot =
+        aligned(u->trials * sizeof(twi_outcome)) + aligned(u->trials * TWI_PASSES * u->results + 1);
+    const size_t n = u->slot * (size_t)(u->to - u->from + 1);
     void *map = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     u->shared = map == MAP_FAILED ? NULL : map;
     return u->shared != NULL;
 }
 
-static void fill_inputs(twi_unit *u) {
+void twi_unit_inputs(twi_unit *u) {
     for (uint32_t a = 1; a < u->ir->array.n; a++)
         if (u->input[a])
             twi_fixture_fill(u->ir, a, u->fixture, u->o->seed, u->input[a]);
@@ -77,10 +79,25 @@ static void fill_inputs(twi_unit *u) {
     }
 }
 
-static bool wanted(const twi_unit *u, twi_fixture fixture) {
+bool twi_unit_wants(const twi_unit *u, twi_fixture fixture) {
     if (u->o->fixture)
         return strcmp(u->o->fixture, twi_fixture_name(fixture)) == 0;
     return fixture != TWI_FIX_ZERO;
+}
+
+/* Those from .. to: run, then judged one by one. */
+static void fixtures(twi_unit *u) {
+    u->fixture = TWI_FIX_NONE; /* whoever runs them makes the inputs */
+    if (!twi_trials_run(u)) {
+        refused(u, "-", "a child process could not be made");
+        return;
+    }
+    for (u->fixture = u->from; u->fixture <= u->to; u->fixture++) {
+        if (!twi_unit_wants(u, u->fixture))
+            continue;
+        twi_unit_inputs(u);
+        twi_unit_judge(u);
+    }
 }
 
 void twi_unit_run(twi_unit *u) {
@@ -99,17 +116,16 @@ void twi_unit_run(twi_unit *u) {
     u->ir = p.spec;
     if (!twi_unit_plans(u))
         return;
+    const bool together = twi_where_is_device(&u->where);
+    u->from = TWI_FIX_NONE + 1;
+    u->to = together ? TWI_FIXTURES - 1 : u->from;
     if (!make_shared(u)) {
         refused(u, "-", "no memory for the results");
         return;
     }
-    for (u->fixture = TWI_FIX_NONE + 1; u->fixture < TWI_FIXTURES; u->fixture++) {
-        if (!wanted(u, u->fixture))
-            continue;
-        fill_inputs(u);
-        if (!twi_trials_run(u))
-            refused(u, "-", "a child process could not be made");
-        else
-            twi_unit_judge(u);
+    while (u->from < TWI_FIXTURES) {
+        fixtures(u);
+        u->from = u->to + 1;
+        u->to = u->from;
     }
 }

@@ -49,13 +49,16 @@ typedef struct {
     twi_target *target;
     twi_trial *trial;
     uint32_t trials;
+    twi_fixture from, to; /* fixtures that one child runs: a device is opened once for all */
+    size_t slot;          /* bytes of one of them in `shared` */
+    bool lost;            /* in a child: the device is of no use any more */
     /* of the fixture at hand */
     twi_fixture fixture;
     void **input;     /* dense, by array id: in, inout */
     uint64_t *scalar; /* bits by id */
     size_t *offset;   /* of each out and inout array in a pass's results, by array id */
     size_t results;   /* bytes of a pass's results */
-    char *shared;     /* outcomes, then results: [trial][pass] */
+    char *shared;     /* [fixture]: outcomes, then results: [trial][pass] */
 } twi_unit;
 
 enum { TWI_PASSES = 2 };
@@ -63,14 +66,16 @@ static inline bool twi_is_result(const tw_ir *ir, uint32_t array) {
     return ir->array.at[array].role == TWI_OUT || ir->array.at[array].role == TWI_INOUT;
 }
 static inline twi_outcome *twi_outcome_of(const twi_unit *u, uint32_t trial) {
-    return (twi_outcome *)(void *)u->shared + trial;
+    return (twi_outcome *)(void *)(u->shared + (size_t)(u->fixture - u->from) * u->slot) + trial;
 }
 char *twi_result_of(const twi_unit *u, uint32_t trial, unsigned pass, uint32_t array);
 
-void twi_unit_run(twi_unit *u);   /* unit.c: the whole case */
-bool twi_unit_plans(twi_unit *u); /* plans.c: trials, built */
-bool twi_trials_run(twi_unit *u); /* trial.c: all on the fixture at hand */
-void twi_unit_judge(twi_unit *u); /* verdict.c: a row a trial */
+void twi_unit_run(twi_unit *u); /* unit.c: the whole case */
+bool twi_unit_wants(const twi_unit *u, twi_fixture fixture);
+void twi_unit_inputs(twi_unit *u); /* unit.c: those of the fixture at hand */
+bool twi_unit_plans(twi_unit *u);  /* plans.c: trials, built */
+bool twi_trials_run(twi_unit *u);  /* trial.c: all on the fixtures from .. to */
+void twi_unit_judge(twi_unit *u);  /* verdict.c: a row a trial */
 void twi_unit_row(twi_unit *u,
                   tw_verify_row *row); /* unit.c: fills what all rows share, sends it */
 const char *twi_first_error(tw_context *ctx, const char *otherwise);

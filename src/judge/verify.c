@@ -176,10 +176,30 @@ static tw_status verify(board *b, tw_verify_fn fn, void *user) {
     return b->failed ? TW_ERR_WRONG : TW_OK;
 }
 
+/* A device is asked once, here, and its caps are handed to all children. False: there is none. */
+static bool ask_device(tw_context *ctx, tw_verify_options *o) {
+    twi_where where;
+    twi_sb text;
+    if (o->caps.text)
+        return true;
+    if (!twi_where_find(ctx, o->target, NULL, o->pins, o->n_pins, &where)) {
+        if (twi_where_is_device(&where))
+            return false;
+        tw_diag_clear(ctx); /* the rows will say it */
+        return true;
+    }
+    if (!twi_where_is_device(&where))
+        return true;
+    twi_sb_init(&text, &ctx->arena);
+    twi_caps_print(ctx, &where.caps, &text);
+    o->caps = (tw_source){"the device's caps", twi_sb_text(&text), text.n};
+    return true;
+}
+
 tw_status tw_verify(tw_context *ctx, const tw_verify_case *cases, size_t n,
                     const tw_verify_options *options, tw_verify_fn fn, void *user) {
-    const tw_verify_options defaults = tw_verify_options_defaults();
-    board b = {.ctx = ctx, .cases = cases, .o = options ? options : &defaults, .n = n};
+    tw_verify_options o = options ? *options : tw_verify_options_defaults();
+    board b = {.ctx = ctx, .cases = cases, .o = &o, .n = n};
     jmp_buf spot, *saved;
     twi_arena_init(&b.arena, &ctx->mem);
     if (TWI_GUARD(&ctx->mem, spot, saved)) {
@@ -188,7 +208,7 @@ tw_status tw_verify(tw_context *ctx, const tw_verify_case *cases, size_t n,
         twi_arena_fini(&b.arena);
         return TW_ERR_MEMORY;
     }
-    tw_status status = verify(&b, fn, user);
+    tw_status status = ask_device(ctx, &o) ? verify(&b, fn, user) : TW_ERR_ENV;
     TWI_UNGUARD(&ctx->mem, saved);
     twi_arena_fini(&b.arena);
     return status;

@@ -19,9 +19,9 @@ typedef enum {
     TWI_MUTATIONS
 } twi_mutation;
 
-const char *twi_mutation_name(unsigned kind); /* "drop the last element"; NULL: no such kind */
+const char *twi_mutation_name(unsigned which); /* "drop the last element"; NULL: no such kind */
 /* Number of places where it applies. */
-unsigned twi_mutation_places(const twi_loop *loop, unsigned kind);
+unsigned twi_mutation_places(const twi_loop *loop, unsigned which);
 /* *out: a copy with the k-th of them made wrong; false if there is none. Mutants need not pass the
  * verifier. */
 bool twi_mutate(const twi_loop *loop, unsigned kind, unsigned k, twi_arena *arena, twi_loop **out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Folds over subgroups: leaders write their partial results to shared memory, one barrier, every
- * worker folds them in order. All folds of a phase share the two barriers.
+ * worker folds them in order. More than 8 are halved first, round by round, a barrier each, until
+ * one is left. All folds of a phase share the barriers.
  */
 #include "lower/walk.h"
 
@@ -8,6 +9,7 @@ typedef struct {
     uint32_t object[2];
     unsigned rank; /* of the index without the last dimension, the folded subgroups */
     int64_t subs;
+    bool tree;
 } board;
 
 /* Index of a partial result: own digits on subgroups and lanes, own time digits; row-major, one
@@ -33,6 +35,7 @@ static unsigned board_index(twi_lowering *w, const twi_fold *f, twi_lid *index, 
 
 static void make_board(twi_lowering *w, const twi_fold *f, board *b) {
     b->subs = twi_fold_subs(w, f);
+    b->tree = twi_fold_subs_in_tree(w->ir, w->frame, f->id);
     for (unsigned k = 0; k < f->states; k++) {
         twi_object o = {
             .kind = TWI_OBJ_SHARED, .count = 1, .elem = w->c.f->object.at[f->part[k]].elem};
@@ -89,14 +92,58 @@ static void write_partials(twi_lowering *w, const twi_fold *f, const board *b) {
     twi_w_shut(w, depth);
 }
 
+/* One round: the leader of every second one of those left takes its neighbour's in. */
+static void halve_partials(twi_lowering *w, const twi_fold *f, const board *b, int64_t step) {
+    unsigned depth = twi_w_depth(w);
+    uint32_t mark = twi_w_scope(w);
+    open_own_time(w, f);
+    twi_mask lead = writers(w, f);
+    twi_lid j = folded_sub(w, f), index[2][TWI_MAX_RANK];
+    twi_mask_and(
+        w, &lead,
+        twi_w_ix(w, TWI_EQ, twi_w_ix(w, TWI_IMOD, j, twi_w_int(w, 2 * step)), twi_w_int(w, 0)));
+    board_index(w, f, index[0], NULL);
+    board_index(w, f, index[1], NULL);
+    index[0][b->rank] = j;
+    index[1][b->rank] = twi_w_ix(w, TWI_ADD, j, twi_w_int(w, step));
+    twi_state s[2];
+    for (unsigned i = 0; i < 2; i++)
+        for (unsigned k = 0; k < f->states; k++) {
+            twi_laccess a = {.object = b->object[k], .mask = TWI_MASK_BOOL};
+            s[i].v[k] = twi_w_load(w, a, index[i], 1, lead.scalar, 0);
+        }
+    s[0] = twi_state_combine(w, f, s[0], s[1]);
+    for (unsigned k = 0; k < f->states; k++) {
+        twi_laccess a = {.object = b->object[k], .mask = TWI_MASK_BOOL};
+        twi_w_store(w, a, index[0], s[0].v[k], lead.scalar);
+    }
+    twi_w_shut(w, depth);
+    twi_w_forget(w, mark);
+}
+
+static void halve_all(twi_lowering *w, const twi_fold *folds, const board *boards, unsigned n,
+                      uint64_t effects) {
+    int64_t most = 1;
+    for (unsigned k = 0; k < n; k++)
+        if (boards[k].tree && boards[k].subs > most)
+            most = boards[k].subs;
+    for (int64_t step = 1; step < most; step *= 2) {
+        twi_w_event(w, effects, effects);
+        for (unsigned k = 0; k < n; k++)
+            if (boards[k].tree && step < boards[k].subs)
+                halve_partials(w, &folds[k], &boards[k], step);
+    }
+}
+
 static void read_partials(twi_lowering *w, const twi_fold *f, const board *b, bool at_top) {
     unsigned depth = twi_w_depth(w);
     uint32_t mark = twi_w_scope(w);
     open_own_time(w, f);
     twi_lid index[TWI_MAX_RANK];
     board_index(w, f, index, NULL);
-    twi_state *s = TWI_NEW_N(w->arena, twi_state, (size_t)b->subs);
-    for (int64_t j = 0; j < b->subs; j++) {
+    const int64_t left = b->tree ? 1 : b->subs;
+    twi_state *s = TWI_NEW_N(w->arena, twi_state, (size_t)left);
+    for (int64_t j = 0; j < left; j++) {
         index[b->rank] = twi_w_int(w, j);
         for (unsigned k = 0; k < f->states; k++) {
             twi_laccess a = {.object = b->object[k]};
@@ -104,11 +151,11 @@ static void read_partials(twi_lowering *w, const twi_fold *f, const board *b, bo
         }
     }
     if (twi_is_canonical_row(w->ir, f->id)) { /* pairwise */
-        for (int64_t e = b->subs; e > 1; e = (e + 1) / 2)
+        for (int64_t e = left; e > 1; e = (e + 1) / 2)
             for (int64_t k = 0; k < (e + 1) / 2; k++)
                 s[k] = 2 * k + 1 < e ? twi_state_combine(w, f, s[2 * k], s[2 * k + 1]) : s[2 * k];
     } else {
-        for (int64_t j = 1; j < b->subs; j++)
+        for (int64_t j = 1; j < left; j++)
             s[0] = twi_state_combine(w, f, s[0], s[j]);
     }
     twi_fold_settle(w, f, s[0], at_top && w->c.open.n == depth);
@@ -117,7 +164,7 @@ static void read_partials(twi_lowering *w, const twi_fold *f, const board *b, bo
 }
 
 void twi_fold_collect(twi_lowering *w, twi_fold *folds, unsigned n) {
-    board boards[64];
+    board boards[64] = {0};
     uint64_t effects = 0;
     unsigned with_subs = 0;
     for (unsigned k = 0; k < n && k < 64; k++) {
@@ -133,6 +180,7 @@ void twi_fold_collect(twi_lowering *w, twi_fold *folds, unsigned n) {
     for (unsigned k = 0; k < n; k++)
         if (twi_fold_subs(w, &folds[k]) > 1)
             write_partials(w, &folds[k], &boards[k]);
+    halve_all(w, folds, boards, n < 64 ? n : 64, effects);
     twi_w_event(w, effects, 0);
     for (unsigned k = 0; k < n; k++)
         if (twi_fold_subs(w, &folds[k]) > 1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Order descriptors: how a plan folds, as data for the oracle, and the depth that follows. Time
  * first (one chain over all rolled and serial digits, and over slots where they have no
- * accumulators of their own), then slots, lanes, subgroups.
+ * accumulators of their own), then slots, lanes, subgroups (a chain; of more than 8 a tree).
  */
 #include "lower/walk.h"
 
@@ -96,9 +96,11 @@ void twi_describe_fold(const tw_ir *ir, const twi_plan *plan, twi_id fold, twi_o
     bool split = o->n > before;
     if (!split && before) /* keeps the chain of subgroups apart from the chain in time */
         add(&d, i->fold[0], TWI_HOW_TREE, 1, 1);
-    int64_t subs = add_level(&d, TWI_LV_SUB, TWI_HOW_CHAIN, &none);
+    const bool tree = twi_fold_subs_in_tree(ir, d.f, fold);
+    int64_t subs =
+        add_level(&d, TWI_LV_SUB, tree ? TWI_HOW_TREE : TWI_HOW_CHAIN, tree ? &rounds : &none);
     split |= subs > 1;
-    o->depth = (uint32_t)(chain - 1 + rounds + subs - 1 + (dot ? 1 : 0) +
+    o->depth = (uint32_t)(chain - 1 + rounds + (tree ? 0 : subs - 1) + (dot ? 1 : 0) +
                           (split && twi_dot_start(ir, fold) ? 1 : 0));
 }
 

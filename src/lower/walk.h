@@ -207,9 +207,9 @@ twi_state twi_state_lanes(twi_lowering *w, const twi_fold *f, twi_state s, const
 twi_id twi_dot_start(const tw_ir *ir,
                      twi_id fold); /* 0: none, or +0, from which every chain starts */
 bool twi_is_canonical_row(const tw_ir *ir, twi_id fold); /* canonical sum or prod */
-/* The canonical fold of n numbers in a private object, at row[0 .. rank-2] fixed, the last
+/* The canonical fold of n numbers in a private object, at index[0 .. rank-2] fixed, the last
  * dimension running. */
-twi_lid twi_canonical_row(twi_lowering *w, const twi_fold *f, uint32_t object, twi_lid *row,
+twi_lid twi_canonical_row(twi_lowering *w, const twi_fold *f, uint32_t object, twi_lid *index,
                           unsigned rank, int64_t n);
 
 /* ---- count.c ---- */

@@ -29,7 +29,7 @@ static unsigned first_digit(const twi_judge *j, unsigned axis) {
     return j->ir->axis.at[axis].kind == TWI_AXIS_STEP ? 1u : 0u;
 }
 
-/* Lanes fold by butterflies, subgroups by a row of partials. */
+/* Lanes fold by butterflies, subgroups by a row of partials, many of them by a tree. */
 static bool collectives_fit(const twi_judge *j, twi_id v, const twi_frame *f, unsigned axis) {
     const twi_map *m = &f->map[axis];
     for (unsigned i = first_digit(j, axis); i < m->n; i++) {
@@ -40,9 +40,12 @@ static bool collectives_fit(const twi_judge *j, twi_id v, const twi_frame *f, un
                                (long long)extent, (long long)stride);
         if (m->d[i].level == TWI_LV_LANE && extent > 1 && !j->caps->lane_ops)
             return refuse_fold(j, v, axis, m, "the target has no lane operations");
-        if (m->d[i].level == TWI_LV_SUB && extent > TWI_FOLD_SUBS)
-            return refuse_fold(j, v, axis, m, "%lld subgroups folded > %d", (long long)extent,
-                               TWI_FOLD_SUBS);
+        if (m->d[i].level == TWI_LV_SUB && !power_of_two(extent) &&
+            twi_fold_subs_in_tree(j->ir, f, v))
+            return refuse_fold(j, v, axis, m,
+                               "more than 8 folded subgroups make a tree, which takes powers of "
+                               "two, here %lld",
+                               (long long)extent);
     }
     return true;
 }

@@ -105,6 +105,14 @@ uint64_t twi_fold_axes(const tw_ir *ir, twi_id v) {
     return axes;
 }
 
+bool twi_fold_subs_in_tree(const tw_ir *ir, const twi_frame *f, twi_id v) {
+    const twi_ins *ins = twi_ins_of(ir, v);
+    int64_t n = 1;
+    for (unsigned i = 0; twi_is_fold(ir, v) && i < ins->nfold; i++)
+        n *= twi_map_level_extent(&f->map[ins->fold[i]], TWI_LV_SUB);
+    return n > 8;
+}
+
 bool twi_fold_rounds(const tw_ir *ir, twi_id v) {
     const twi_ins *ins = twi_ins_of(ir, v);
     if (!twi_is_fold(ir, v))

@@ -6,6 +6,7 @@
 #define TWI_PLAN_SCOPE_H
 
 #include "ir/ir.h"
+#include "plan/plan.h"
 
 typedef TWI_VEC(twi_id) twi_id_list;
 
@@ -32,6 +33,8 @@ uint64_t twi_fold_axes(const tw_ir *ir,
 bool twi_fold_rounds(const tw_ir *ir, twi_id v);
 /* Is it one chain over ascending or descending positions (left, right; canonical dots)? */
 bool twi_fold_chains(const tw_ir *ir, twi_id v);
+/* Partials of up to 8 subgroups are folded in a row, those of more as a tree in shared memory. */
+bool twi_fold_subs_in_tree(const tw_ir *ir, const twi_frame *f, twi_id v);
 /* The loosest order of the kernel's float folds: TWI_ORDER_FREE, TREE or CANONICAL (also where
  * there are none). */
 unsigned twi_ir_class(const tw_ir *ir);

@@ -81,7 +81,19 @@ tw_status tw_kernel_time(tw_kernel *k, tw_call *call, bool quick, tw_timing *tim
     tw_status status = twi_bind(k, call, &b);
     if (status != TW_OK)
         return status;
-    status = measure(k, twi_pick_entry(k, &b), &b, call, quick ? &brief : &full, timing);
+    const uint32_t entry = twi_pick_entry(k, &b);
+    if (k->target->ops->time) {
+        int64_t trip = 0;
+        const twi_launch args = {.array = b.array,
+                                 .scalar = b.scalar,
+                                 .stride = b.stride,
+                                 .shape = b.shape,
+                                 .trip = &trip,
+                                 .threads = call->threads};
+        status = k->target->ops->time(k->module, entry, &args, quick, timing, call->error);
+    } else {
+        status = measure(k, entry, &b, call, quick ? &brief : &full, timing);
+    }
     twi_buffers_put(&k->workspace, b.block);
     return status;
 }

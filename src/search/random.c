@@ -146,7 +146,7 @@ static bool draw_map(draw *d, unsigned a, twi_map *out) {
         bool time = v->chain >> a & 1; /* a chain beside it: no space digits */
         bool lanes_here = v->caps->family == TWI_FAMILY_SIMT || d->lane_axis == (int)a;
         int64_t lanes = lanes_here && !time ? power(d, d->lanes) : 1;
-        int64_t subs = time ? 1 : power(d, d->subs < 8 ? d->subs : 8);
+        int64_t subs = time ? 1 : power(d, d->subs);
         d->lanes /= lanes;
         d->subs /= subs;
         return twi_view_canonical(v, a, chance(d, 2) ? TWI_LV_SLOT : TWI_LV_LOOP, subs, lanes, out);

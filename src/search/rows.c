@@ -60,10 +60,16 @@ static void explicit_rows(twi_offers *o, unsigned a) {
         one(o, a, (twi_cut_numbers){.lanes = lanes, .whole = true});
 }
 
+/* Subgroups worth trying: where there are lanes, few; a target without them has nothing else. */
+static int64_t most_subs(const twi_view *v) {
+    const int64_t most = v->caps->lane > 1 ? 8 : 256;
+    return v->caps->sub < most ? v->caps->sub : most;
+}
+
 static void implicit_rows(twi_offers *o, unsigned a) {
     const twi_view *v = o->view;
     int64_t lanes = power_up_to(v->axis[a].extent, v->caps->lane);
-    for (int64_t subs = 1; subs <= v->caps->sub && subs <= 8; subs *= 2)
+    for (int64_t subs = 1; subs <= most_subs(v); subs *= 2)
         for (int64_t wide = 4; wide >= 1; wide /= 4) {
             if (subs * wide > 1 && lanes * subs * wide > 2 * v->axis[a].extent)
                 continue;
@@ -102,7 +108,7 @@ static void across(twi_offers *o, unsigned a) {
 static void canonical_rows(twi_offers *o, unsigned a) {
     const twi_view *v = o->view;
     twi_map m;
-    for (int64_t subs = 1; subs <= v->caps->sub && subs <= 8; subs *= 2)
+    for (int64_t subs = 1; subs <= most_subs(v); subs *= 2)
         for (unsigned loop = 0; loop < 2; loop++) {
             int64_t lanes = power_up_to(v->axis[a].extent, v->caps->lane);
             if (twi_view_canonical(v, a, loop ? TWI_LV_LOOP : TWI_LV_SLOT, subs, lanes, &m))

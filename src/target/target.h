@@ -9,6 +9,7 @@
 
 #include "caps/caps.h"
 #include "loop/loop.h"
+#include "tilewright/run.h"
 
 #define TWI_ERROR_TEXT 240
 
@@ -27,6 +28,9 @@ typedef struct {
 
 typedef struct {
     const char *name;
+    /* What built a module must launch it too: the driver does not survive a fork behind the
+     * compiler's loading. */
+    bool one_process;
     /* Builds n modules at once; *out[k] is NULL for each that failed (diagnostics say why). The
      * loops stay the caller's and must outlive the modules. Returns the first failure's status. */
     tw_status (*build)(twi_target *t, const twi_loop *const *loop, unsigned n, twi_module **out);
@@ -37,6 +41,9 @@ typedef struct {
                         char error[TWI_ERROR_TEXT]);
     tw_status (*run)(twi_module *m, uint32_t entry, const twi_launch *args,
                      char error[TWI_ERROR_TEXT]);
+    /* Repeated runs of one entry by the device's own clock; NULL: the caller times calls. */
+    tw_status (*time)(twi_module *m, uint32_t entry, const twi_launch *args, bool quick,
+                      tw_timing *timing, char error[TWI_ERROR_TEXT]);
     void (*release)(twi_module *m);
     void (*close)(twi_target *t);
 } twi_target_ops;
@@ -65,6 +72,30 @@ twi_target *twi_cpu_open(tw_context *ctx, const twi_cpu_options *options);
 bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps);
 
 twi_target *twi_interp_open(tw_context *ctx, const twi_caps *caps);
+
+/* cuda: caps NULL: of the device. Building needs NVRTC alone; the driver is opened by the first
+ * launch, so that a process may build, fork, and launch in its children. NULL: diagnostics. */
+typedef struct {
+    const twi_caps *caps;
+    unsigned device;
+} twi_cuda_options;
+twi_target *twi_cuda_open(tw_context *ctx, const twi_cuda_options *options);
+/* Asks the driver in a child process: this one may fork afterwards. False: diagnostics. */
+bool twi_cuda_caps(tw_context *ctx, unsigned device, twi_caps *caps);
+/* Caps and a line about the device, or why there is none; caps->name stays 0 then. */
+const char *twi_cuda_describe(tw_context *ctx, unsigned device, twi_caps *caps);
+
+/* What a compiler says of the code of one function. */
+typedef struct {
+    const char *name;
+    uint32_t registers, shared, local, code; /* a worker; bytes a group; bytes a worker; bytes */
+} twi_code_figures;
+bool twi_cuda_figures(const twi_module *m, uint32_t func, twi_code_figures *out); /* false: PTX */
+/* OpenCL device `index` of all that the loader (TILEWRIGHT_OPENCL, else libOpenCL.so.1) knows.
+ * Asking forks a child, so that this process can still be forked; launching opens the driver.
+ * False: diagnostics. */
+bool twi_opencl_caps(tw_context *ctx, unsigned index, twi_caps *caps);
+twi_target *twi_opencl_open(tw_context *ctx, const twi_caps *caps, unsigned index);
 
 /* For tests of what stands above: builds nothing, records launches, fails on demand. */
 typedef struct {

@@ -47,6 +47,6 @@ tw_status twi_cpu_build(twi_target *t, const twi_loop *const *loop, unsigned n, 
 void twi_cpu_source(twi_target *t, const twi_loop *loop, twi_sb *out);
 tw_status twi_cpu_launch(twi_module *base, uint32_t func, int64_t grid, const twi_launch *args,
                          char error[TWI_ERROR_TEXT]);
-void twi_cpu_release(twi_module *m);
+void twi_cpu_release(twi_module *base);
 
 #endif

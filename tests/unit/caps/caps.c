@@ -21,7 +21,8 @@ static int teardown(void **state) {
     return 0;
 }
 
-static const char *const names[] = {"cpu-baseline", "cpu-avx2", "cpu-avx512", "simt32", "simt4"};
+static const char *const names[] = {"cpu-baseline", "cpu-avx2", "cpu-avx512",
+                                    "simt32",       "simt4",    "simt1"};
 
 static const char *printed(tw_context *ctx, const twi_caps *caps) {
     twi_sb sb;

@@ -27,6 +27,7 @@ typedef struct {
     twi_loop *loop;
     twi_cursor c;
     tw_elem elem;
+    bool simt;
     unsigned count, outs;
     tw_elem out[MOST_OUT];
     char what[MOST_OUT][40];
@@ -190,7 +191,7 @@ static void body(kernel *k, twi_sym name) {
     twi_push(k->arena, &entry.recipe, step);
     twi_push(k->arena, &k->loop->entry, entry);
     const uint32_t f = twi_loop_func(k->loop, name, 0, 0);
-    k->loop->func.at[f].explicit_lanes = true;
+    k->loop->func.at[f].explicit_lanes = !k->simt;
     k->loop->func.at[f].lanes = k->count;
     twi_cursor_init(&k->c, k->loop, f);
     k->at = twi_lb_op(&k->c, TWI_MUL, twi_lb_leaf(&k->c, TWI_L_ID, TW_I64, 1, TWI_LV_GRID),
@@ -205,9 +206,9 @@ static void body(kernel *k, twi_sym name) {
     masked_stores(k);
 }
 
-static void make(kernel *k, tw_context *ctx, tw_elem elem, unsigned count) {
+static void make(kernel *k, tw_context *ctx, tw_elem elem, unsigned count, bool simt) {
     char name[64];
-    *k = (kernel){.ctx = ctx, .arena = &ctx->arena, .elem = elem, .count = count};
+    *k = (kernel){.ctx = ctx, .arena = &ctx->arena, .elem = elem, .count = count, .simt = simt};
     tw_ir *ir = TWI_NEW(k->arena, tw_ir);
     k->ir = ir;
     ir->ctx = ctx;
@@ -340,9 +341,12 @@ static unsigned make_all(tw_context *ctx, const twi_caps *caps, kernel *k, const
     unsigned n = 0;
     for (unsigned i = 0; i < sizeof elems / sizeof *elems; i++)
         for (unsigned j = 0; j < sizeof counts / sizeof *counts; j++) {
+            const bool simt = caps->family == TWI_FAMILY_SIMT;
+            if (simt && counts[j] != 1)
+                continue;
             if (elems[i] != TW_F32 && counts[j] != 1 && counts[j] != 3 && counts[j] != caps->lane)
                 continue;
-            make(&k[n], ctx, elems[i], counts[j]);
+            make(&k[n], ctx, elems[i], counts[j], simt);
             loop[n] = k[n].loop;
             n++;
         }
@@ -364,8 +368,12 @@ static void run_both(kernel *k, twi_target *interp, twi_module *module, const ch
     assert_int_equal(interp->ops->build(interp, &loop, 1, &reference), TW_OK);
     (void)interp->ops->run(reference, 0, &args, error); /* masked stores leave elements out */
     args.array = (void *const *)d.array[1];
-    twi_target *cpu = module->target;
-    assert_int_equal(cpu->ops->launch(module, 0, N / k->count, &args, error), TW_OK);
+    const twi_target_ops *ops = module->target->ops;
+    const tw_status status = ops->run ? ops->run(module, 0, &args, error)
+                                      : ops->launch(module, 0, N / k->count, &args, error);
+    if (status != TW_OK)
+        print_error("%s\n", error);
+    assert_int_equal(status, TW_OK);
     compare(k, &d, isa);
     interp->ops->release(reference);
 }
@@ -375,7 +383,9 @@ static void check_caps(tw_context *ctx, const twi_caps *caps, const char *isa) {
     const twi_loop *loop[MOST];
     twi_module *module[MOST];
     const unsigned n = make_all(ctx, caps, k, loop);
-    twi_target *cpu = twi_cpu_open(ctx, &(twi_cpu_options){.caps = caps});
+    twi_target *cpu = caps->family == TWI_FAMILY_SIMT
+                          ? twi_opencl_open(ctx, caps, 0)
+                          : twi_cpu_open(ctx, &(twi_cpu_options){.caps = caps});
     twi_target *interp = twi_interp_open(ctx, caps);
     const tw_status status = cpu->ops->build(cpu, loop, n, module);
     if (status != TW_OK)
@@ -395,7 +405,8 @@ static void check_isa(const char *isa) {
     jmp_buf spot, *saved;
     if (TWI_GUARD(&ctx->mem, spot, saved))
         fail();
-    const bool have = twi_cpu_caps(ctx, isa, &caps);
+    const bool have =
+        strcmp(isa, "opencl") == 0 ? twi_opencl_caps(ctx, 0, &caps) : twi_cpu_caps(ctx, isa, &caps);
     if (have)
         check_caps(ctx, &caps, isa);
     else
@@ -414,6 +425,10 @@ static void avx2(void **state) {
     (void)state;
     check_isa("avx2");
 }
+static void opencl(void **state) {
+    (void)state;
+    check_isa("opencl");
+}
 static void avx512(void **state) {
     (void)state;
     check_isa("avx512");
@@ -424,6 +439,7 @@ int main(void) {
         cmocka_unit_test(baseline),
         cmocka_unit_test(avx2),
         cmocka_unit_test(avx512),
+        cmocka_unit_test(opencl),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * CUDA C++ as data; the source includes nothing. Narrow floats are their bits. Shared memory is one
+ * block given by the launch (twi_emit_shared bytes), because static arrays end at 48 KB.
+ * Contraction is off and division right by the compiler's flags: --fmad=false --ftz=false
+ * --prec-div=true
+ * --prec-sqrt=true. What stands in simt.def is OpenCL's too.
+ */
+#include "emit/simt.h"
+
+static const twi_simt_words words = {
+    .function = "static __device__ __forceinline__",
+    .kernel = "extern \"C\" __global__ __launch_bounds__($0)\nvoid",
+    .array = "$0$T *__restrict__ $1",
+    .group = "blockIdx.x",
+    .worker = "threadIdx.x",
+    .shared = "$T *const $0 = ($T *)(tw_shared + $2);",
+    .shared_all = "extern __shared__ __align__(16) unsigned char tw_shared[];",
+    .barrier = {"__syncwarp();", "__syncthreads();"},
+    .lane_xor = {"($T)__shfl_xor_sync(0xffffffffu, $0, $1, $2)", NULL},
+    .lane_read = {"($T)__shfl_sync(0xffffffffu, $0, (int)$1, $2)", NULL},
+};
+
+const twi_dialect twi_dialect_cuda = {
+    .name = "CUDA C++",
+    .opening = "/* Made by Tilewright from the kernel's loop IR: CUDA C++. */\n",
+    .simt = &words,
+    .type =
+        {
+            [TW_BOOL] = "bool",
+            [TW_I8] = "signed char",
+            [TW_I16] = "short",
+            [TW_I32] = "int",
+            [TW_I64] = "long long",
+            [TW_U8] = "unsigned char",
+            [TW_U16] = "unsigned short",
+            [TW_U32] = "unsigned",
+            [TW_U64] = "unsigned long long",
+            [TW_BF16] = "unsigned short",
+            [TW_F16] = "unsigned short",
+            [TW_F32] = "float",
+            [TW_F64] = "double",
+        },
+    .bitcast = {"@bits($0)", NULL},
+    .wide_suffix = "LL",
+    .suffix = "f",
+    .pattern = {"__uint_as_float($0)", "__longlong_as_double((long long)$0)"},
+    .unroll = "#pragma unroll\n",
+    .loop = "#pragma unroll $C\n",
+#include "emit/simt.def"
+};

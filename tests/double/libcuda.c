@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * See libcuda.h. Parameters that a test has no use for have no names in the public API either.
+ */
+#include "libcuda.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+typedef unsigned long long address;
+
+extern tw_double_cuda tw_double EXPORT;
+tw_double_cuda tw_double = {.devices = 1, .major = 9, .replay_ms = 0.5f};
+static int marks[2]; /* replays when an event was recorded */
+static unsigned next_mark;
+static int capturing;
+
+#define CALL(name, parameters)                                                                     \
+    EXPORT int name parameters;                                                                    \
+    int name parameters
+
+CALL(cuInit, (unsigned flags)) { return flags ? 1 : tw_double.init_result; }
+CALL(cuDriverGetVersion, (int *version)) { return (*version = 13000, 0); }
+CALL(cuGetErrorName, (int error, const char **name)) {
+    *name = error == 700   ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+            : error == 701 ? "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
+                           : "CUDA_ERROR_OTHER";
+    return 0;
+}
+CALL(cuGetErrorString, (int error, const char **text)) {
+    *text = error ? "as the test wants" : "no error";
+    return 0;
+}
+CALL(cuDeviceGetCount, (int *count)) { return (*count = tw_double.devices, 0); }
+CALL(cuDeviceGet, (int *device, int ordinal)) { return (*device = ordinal + 40, 0); }
+CALL(cuDeviceGetName, (char *name, int size, int device)) {
+    strncpy(name, device == 40 ? "double" : "another", (size_t)size);
+    return 0;
+}
+CALL(cuDeviceGetAttribute, (int *value, int attribute, int device)) {
+    static const struct {
+        int attribute, value;
+    } rows[] = {{1, 1024}, {10, 32}, {16, 132}, {97, 232448}};
+    *value = attribute == 75 ? tw_double.major : attribute == 76 ? tw_double.minor : 0;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        if (rows[k].attribute == attribute)
+            *value = rows[k].value;
+    return device < 40;
+}
+CALL(cuDevicePrimaryCtxRetain, (void **context, int device)) {
+    *context = &tw_double;
+    return device < 40;
+}
+CALL(cuDevicePrimaryCtxRelease_v2, (int device)) { return device < 40; }
+CALL(cuCtxPushCurrent_v2, (void *context)) {
+    tw_double.pushed++;
+    return context != &tw_double;
+}
+CALL(cuCtxPopCurrent_v2, (void **context)) {
+    *context = &tw_double;
+    return --tw_double.pushed < 0;
+}
+CALL(cuModuleLoadDataEx,
+     (void **module, const void *image, unsigned n, int *option, void **value)) {
+    if (tw_double.load_result) {
+        if (n == 2 && option[0] == 5)
+            strcpy(value[0], "no kernel image");
+        return tw_double.load_result;
+    }
+    tw_double.modules++;
+    *module = malloc(1);
+    return memcmp(image, "\177ELF", 4) != 0;
+}
+CALL(cuModuleUnload, (void *module)) {
+    free(module);
+    tw_double.modules--;
+    return 0;
+}
+CALL(cuModuleGetFunction, (void **function, void *module, const char *name)) {
+    union {
+        const char *in;
+        void *out;
+    } u = {name}; /* the target keeps it as long as the function */
+    *function = u.out;
+    return module == NULL;
+}
+CALL(cuFuncSetAttribute, (void *function, int attribute, int value)) {
+    return !function || attribute != 8 || value <= 49152;
+}
+CALL(cuLaunchKernel,
+     (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+      unsigned shared, void *stream, void **parameter, void **extra)) {
+    if (gy != 1 || gz != 1 || by != 1 || bz != 1 || bx > 1024 || !stream || extra)
+        return 1;
+    if (tw_double.launch_result)
+        return tw_double.launch_result;
+    tw_double.launches++;
+    tw_double.captured += capturing != 0;
+    if (tw_double.kernel)
+        tw_double.kernel(function, gx, bx, shared, parameter);
+    return 0;
+}
+CALL(cuMemAlloc_v2, (address * at, size_t size)) {
+    void *p = NULL;
+    tw_double.allocated++;
+    const int failed = posix_memalign(&p, 256, size ? size : 1);
+    *at = (uintptr_t)p;
+    return failed;
+}
+CALL(cuMemFree_v2, (address at)) {
+    free((void *)(uintptr_t)at);
+    tw_double.allocated--;
+    return 0;
+}
+CALL(cuMemcpyHtoDAsync_v2, (address to, const void *from, size_t size, void *stream)) {
+    memcpy((void *)(uintptr_t)to, from, size);
+    return stream == NULL;
+}
+CALL(cuMemcpyDtoHAsync_v2, (void *to, address from, size_t size, void *stream)) {
+    memcpy(to, (void *)(uintptr_t)from, size);
+    return stream == NULL;
+}
+static int fill(address at, size_t pitch, uint64_t value, size_t size, size_t width, size_t n) {
+    for (size_t row = 0; row < n; row++)
+        for (size_t k = 0; k < width; k++)
+            memcpy((char *)(uintptr_t)at + row * pitch + k * size, &value, size);
+    return 0;
+}
+CALL(cuMemsetD2D8Async,
+     (address at, size_t pitch, unsigned char value, size_t width, size_t height, void *stream)) {
+    return stream ? fill(at, pitch, value, 1, width, height) : 1;
+}
+CALL(cuMemsetD2D16Async,
+     (address at, size_t pitch, unsigned short value, size_t width, size_t height, void *stream)) {
+    return stream ? fill(at, pitch, value, 2, width, height) : 1;
+}
+CALL(cuMemsetD2D32Async,
+     (address at, size_t pitch, unsigned value, size_t width, size_t height, void *stream)) {
+    return stream ? fill(at, pitch, value, 4, width, height) : 1;
+}
+CALL(cuStreamCreate, (void **stream, unsigned flags)) {
+    tw_double.streams++;
+    *stream = malloc(1);
+    return flags != 1;
+}
+CALL(cuStreamDestroy_v2, (void *stream)) {
+    free(stream);
+    tw_double.streams--;
+    return 0;
+}
+CALL(cuStreamSynchronize, (void *stream)) {
+    const int result = tw_double.launches ? tw_double.wait_result : 0;
+    tw_double.wait_result = result ? 0 : tw_double.wait_result;
+    return stream ? result : 1;
+}
+CALL(cuStreamBeginCapture_v2, (void *stream, int mode)) {
+    capturing = 1;
+    return !stream || mode != 1;
+}
+CALL(cuStreamEndCapture, (void *stream, void **graph)) {
+    capturing = 0;
+    tw_double.graphs++;
+    *graph = malloc(1);
+    return stream == NULL;
+}
+CALL(cuGraphInstantiateWithFlags, (void **exec, void *graph, unsigned long long flags)) {
+    tw_double.graphs++;
+    *exec = malloc(1);
+    return !graph || flags;
+}
+CALL(cuGraphLaunch, (void *exec, void *stream)) {
+    tw_double.replays++;
+    return !exec || !stream;
+}
+CALL(cuGraphExecDestroy, (void *exec)) {
+    free(exec);
+    tw_double.graphs--;
+    return 0;
+}
+CALL(cuGraphDestroy, (void *graph)) {
+    free(graph);
+    tw_double.graphs--;
+    return 0;
+}
+CALL(cuEventCreate, (void **event, unsigned flags)) {
+    tw_double.events++;
+    *event = &marks[next_mark++ % 2];
+    return flags != 0;
+}
+CALL(cuEventDestroy_v2, (void *event)) {
+    tw_double.events--;
+    return event == NULL;
+}
+CALL(cuEventRecord, (void *event, void *stream)) {
+    *(int *)event = (int)tw_double.replays;
+    return stream == NULL;
+}
+CALL(cuEventElapsedTime, (float *ms, void *start, void *end)) {
+    *ms = (float)(*(int *)end - *(int *)start) * tw_double.replay_ms;
+    return 0;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Every kernel of kernels/, default plan and (but of attention) a random one, for the three
+ * recorded CUDA architectures: source to cubin, no device needed. Prints registers, shared and
+ * local bytes. Needs NVRTC. links: front
+ */
+#include "base/fs.h"
+#include "compile/path.h"
+#include "tilewright/program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static const char *const archs[] = {"sm_80", "sm_90a", "sm_100"};
+static const char *const plans[] = {"default", "random:1"};
+enum { MOST = 64, DIMS = 8 };
+
+static const struct {
+    const char *kernel;
+    tw_dim_value dims[DIMS];
+} shapes[] = {
+    {"row_sum", {{"R", 128}, {"W", 8192}}},
+    {"row_max", {{"R", 128}, {"W", 1000}}},
+    {"argmax", {{"R", 128}, {"W", 1000}}},
+    {"softmax", {{"R", 128}, {"W", 1024}}},
+    {"layernorm", {{"R", 128}, {"W", 1024}}},
+    {"residual_layernorm", {{"R", 128}, {"W", 1024}}},
+    {"rmsnorm", {{"R", 128}, {"W", 1024}}},
+    {"gelu_residual", {{"R", 128}, {"W", 1024}}},
+    {"gemm", {{"M", 127}, {"N", 193}, {"K", 61}}},
+    {"bmm", {{"Z", 4}, {"BA", 4}, {"BB", 1}, {"M", 64}, {"N", 65}, {"K", 33}}},
+    {"transpose", {{"M", 127}, {"N", 257}}},
+    {"attention", {{"B", 1}, {"H", 2}, {"G", 2}, {"I", 65}, {"J", 129}, {"D", 64}, {"E", 64}}},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+typedef struct {
+    tw_context *ctx;
+    twi_arena arena;
+    twi_where where;
+    const twi_loop *loop[MOST];
+    char name[MOST][64];
+    unsigned n;
+} batch;
+
+static bool has_plan(batch *b, const tw_ir *ir, unsigned shape, const char *plan) {
+    twi_path p = {.ctx = b->ctx, .arena = &b->arena, .where = b->where};
+    tw_compile_options o = {.plan = plan, .dims = shapes[shape].dims};
+    while (o.n_dims < DIMS && o.dims[o.n_dims].name)
+        o.n_dims++;
+    if (!twi_path_specialise(&p, ir, &o) || !twi_path_class(&p, false) || !twi_path_plan(&p, &o) ||
+        !twi_path_lower(&p))
+        return false;
+    b->loop[b->n++] = p.loop;
+    return true;
+}
+
+static void add(batch *b, unsigned shape, const char *type) {
+    char path[100], *text;
+    size_t n;
+    const tw_binding bindings[] = {{"T", type}, {"CAUSAL", "true"}};
+    const bool causal = strcmp(shapes[shape].kernel, "attention") == 0;
+    (void)snprintf(path, sizeof path, "kernels/%s.tile", shapes[shape].kernel);
+    assert_int_equal(twi_read_file(&b->arena, path, &text, &n), 0);
+    tw_program *program = tw_program_parse(b->ctx, path, text, n);
+    assert_non_null(program);
+    tw_ir *ir = tw_program_build(program, 0, bindings, causal ? 2 : 1);
+    /* random plans of attention take NVRTC seconds each */
+    for (unsigned k = 0; k < (causal ? 1u : 2u); k++) {
+        const char *name = b->name[b->n];
+        (void)snprintf(b->name[b->n], sizeof b->name[0], "%s %s %s", shapes[shape].kernel, type,
+                       plans[k]);
+        if (!ir || !has_plan(b, ir, shape, plans[k]))
+            fail_msg("%s: %s", name, tw_diag_text(b->ctx, false));
+    }
+}
+
+static void print_figures(const batch *b, const char *arch, twi_module *const *module) {
+    print_message("%-8s %-34s %9s %7s %6s %7s\n", arch, "kernel", "registers", "shared", "local",
+                  "code");
+    for (unsigned k = 0; k < b->n; k++)
+        for (uint32_t f = 0; f < b->loop[k]->func.n; f++) {
+            twi_code_figures c;
+            assert_true(twi_cuda_figures(module[k], f, &c));
+            assert_in_range(c.registers, 1, 255);
+            assert_in_range(c.shared, 0, b->where.caps.shared + 1024); /* the system's own */
+            assert_true(c.code > 0);
+            print_message("%-8s %-34s %9u %7u %6u %7u  %s\n", arch, b->name[k], c.registers,
+                          c.shared, c.local, c.code, c.name);
+        }
+}
+
+static void all_kernels(void **state) {
+    for (unsigned a = 0; a < 3; a++) {
+        batch *b = calloc(1, sizeof *b);
+        twi_module *module[MOST];
+        jmp_buf spot, *saved;
+        (void)state;
+        b->ctx = tw_context_create(NULL);
+        twi_arena_init(&b->arena, &b->ctx->mem);
+        if (TWI_GUARD(&b->ctx->mem, spot, saved))
+            fail_msg("no memory");
+        assert_true(twi_where_find(b->ctx, archs[a], NULL, NULL, 0, &b->where));
+        for (unsigned i = 0; i < SHAPES; i++) {
+            add(b, i, "f32");
+            add(b, i, "bf16");
+        }
+        twi_target *t = twi_cuda_open(b->ctx, &(twi_cuda_options){&b->where.caps, 0});
+        const tw_status status = t->ops->build(t, b->loop, b->n, module);
+        if (status != TW_OK && strstr(tw_diag_text(b->ctx, false), "cannot be loaded")) {
+            print_message("SKIPPED all_kernels: no NVRTC\n");
+            skip();
+        }
+        if (status != TW_OK)
+            fail_msg("%s", tw_diag_text(b->ctx, false));
+        print_figures(b, archs[a], module);
+        for (unsigned k = 0; k < b->n; k++)
+            t->ops->release(module[k]);
+        t->ops->close(t);
+        TWI_UNGUARD(&b->ctx->mem, saved);
+        twi_arena_fini(&b->arena);
+        tw_context_destroy(b->ctx);
+        free(b);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_kernels)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
