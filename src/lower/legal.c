@@ -315,35 +315,16 @@ static bool value_fits(const judge *j, twi_id v) {
     return i->op != TWI_STORE || updates_fit(j, v);
 }
 
-/* Bytes of the partial results that a fold's subgroups leave in shared memory (collect.c). */
-static int64_t board_bytes(const judge *j, twi_id v) {
-    const twi_ins *ins = twi_ins_of(j->ir, v);
-    const twi_place *place = twi_plan_place(j->plan, v);
-    const twi_frame *f = &j->plan->frame[place ? place->frame : 0];
-    const bool located = ins->op == TWI_ARGMAX || ins->op == TWI_ARGMIN;
-    int64_t subs = 1, own = 1;
-    if (!twi_is_fold(j->ir, v))
-        return 0;
-    for (unsigned k = 0; k < ins->nfold; k++)
-        subs *= twi_map_level_extent(&f->map[ins->fold[k]], TWI_LV_SUB);
-    for (unsigned a = 0; a < j->ir->axis.n; a++) {
-        if (!(ins->type.axes >> a & 1))
-            continue;
-        const twi_map *m = &f->map[a];
-        own *= twi_digits_extent(m, (uint8_t)(twi_time_digits(j->ir, f, a) |
-                                              twi_level_digits(m, TWI_LV_SUB) |
-                                              twi_level_digits(m, TWI_LV_LANE)));
-    }
-    return subs == 1 ? 0 : own * subs * (located ? 16 : 8); /* accumulators have 8 bytes at most */
-}
-
-static bool boards_fit(const judge *j) {
-    int64_t bytes = 0;
-    for (uint32_t k = 0; k < j->cut.all.n; k++)
-        bytes += board_bytes(j, j->cut.all.at[k]);
-    return j->caps->family == TWI_FAMILY_CPU || bytes <= (int64_t)j->caps->shared ||
-           twi_refuse(j->why, "partial results of subgroups: shared %lld B > %u B",
-                      (long long)bytes, j->caps->shared);
+/* Stages, partial results and carriers lie in shared memory together: the walk itself says how much
+ * they take. */
+static bool shared_fits(const judge *j) {
+    twi_features f;
+    if (j->caps->family == TWI_FAMILY_CPU)
+        return true;
+    twi_tally(j->arena, j->ir, j->caps, j->plan, &f);
+    return f.shared_bytes <= j->caps->shared ||
+           twi_refuse(j->why, "stages, partial results and carriers: shared %u B > %u B",
+                      f.shared_bytes, j->caps->shared);
 }
 
 bool twi_plan_legal(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why) {
@@ -354,11 +335,12 @@ bool twi_plan_legal(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
     judge j = {
         .arena = arena, .ir = ir, .caps = caps, .plan = plan, .frame = &plan->frame[0], .why = why};
     twi_cut_scope(arena, ir, plan, twi_par_region(ir, plan->scope), &j.cut);
-    bool ok = stages_fit(&j) && frames_fit(&j) && boards_fit(&j);
+    bool ok = stages_fit(&j) && frames_fit(&j);
     for (unsigned a = 1; ok && a < ir->axis.n; a++)
         ok = !(j.frame->axes >> a & 1) || bounds_fit(&j, a);
     for (uint32_t k = 0; ok && k < j.cut.all.n; k++)
         ok = value_fits(&j, j.cut.all.at[k]);
+    ok = ok && shared_fits(&j);
     twi_arena_reset(arena, mark);
     return ok;
 }
