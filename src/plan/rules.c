@@ -318,10 +318,10 @@ static bool stripe_fits(const twi_judge *j, twi_id v, const char *what) {
         return twi_refuse(j->why, "%s %s: a stripe of %lld x %lld B > %d B", what, name,
                           (long long)loops, (long long)bytes, TWI_STRIPE_BYTES);
     int64_t workers = (int64_t)twi_plan_lanes(j->p) * twi_plan_subs(j->p);
-    if (j->caps->family != TWI_FAMILY_CPU && loops * bytes > TWI_GROUP_STRIPE_BYTES / workers)
+    long long stripe = loops * bytes;
+    if (j->caps->family != TWI_FAMILY_CPU && stripe > TWI_GROUP_STRIPE_BYTES / workers)
         return twi_refuse(j->why, "%s %s: stripes of %lld workers x %lld B > %d B a group", what,
-                          name, (long long)workers, (long long)(loops * bytes),
-                          TWI_GROUP_STRIPE_BYTES);
+                          name, (long long)workers, stripe, TWI_GROUP_STRIPE_BYTES);
     return true;
 }
 

@@ -70,7 +70,7 @@ void twi_cuda_drop_image(twi_cuda *c, twi_cuda_image *image); /* one user less *
 /* build.c */
 tw_status twi_cuda_build(twi_target *t, const twi_loop *const *loop, unsigned n, twi_module **out);
 void twi_cuda_source(twi_target *t, const twi_loop *loop, twi_sb *out);
-void twi_cuda_release(twi_module *m);
+void twi_cuda_release(twi_module *base);
 
 /* launch.c: error: one line. On success the device's context is current until twi_cuda_leave. */
 tw_status twi_cuda_enter(twi_cuda_module *m, char error[TWI_ERROR_TEXT]);

@@ -91,12 +91,12 @@ void twi_cl_send(int fd, const void *at, size_t n);
 enum { TWI_CL_LOG = 4000 };
 /* A program made and built; NULL: log says why. */
 void *twi_cl_compile(const twi_cl_runtime *rt, const char *source, size_t n, char log[TWI_CL_LOG]);
-tw_status twi_cl_build(twi_target *t, const twi_loop *const *loop, unsigned n, twi_module **out);
-void twi_cl_release(twi_module *m);
+tw_status twi_cl_build(twi_target *base, const twi_loop *const *loop, unsigned n, twi_module **out);
+void twi_cl_release(twi_module *base);
 void twi_cl_source(twi_target *t, const twi_loop *loop, twi_sb *out);
 
 /* launch.c */
-tw_status twi_cl_run(twi_module *m, uint32_t entry, const twi_launch *args,
+tw_status twi_cl_run(twi_module *base, uint32_t entry, const twi_launch *args,
                      char error[TWI_ERROR_TEXT]);
 
 #endif
