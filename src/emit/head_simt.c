@@ -43,7 +43,7 @@ unsigned twi_emit_passed(const twi_func *f, const twi_dialect *dialect, twi_aren
             p[n++] = (twi_pass){.kind = TWI_PASS_SCALAR, .id = i};
     for (uint32_t i = 1; i < f->object.n; i++)
         for (uint8_t d = 0; d < TWI_MAX_RANK; d++)
-            if (f->object.at[i].kind == TWI_OBJ_ARRAY && array[i] >> d & 1u)
+            if (f->object.at[i].kind == TWI_OBJ_ARRAY && (unsigned)array[i] >> d & 1u)
                 p[n++] = (twi_pass){.kind = TWI_PASS_STRIDE, .dim = d, .id = f->object.at[i].array};
     for (uint32_t i = 0; i < trips; i++)
         p[n++] = (twi_pass){.kind = TWI_PASS_TRIP, .id = i};
