@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which entry runs, and running its recipe: fills, launches, loops around launches.
  */
+#include "target/recipe.h"
 #include "run/kernel.h"
-
-#include <stdio.h>
-
-enum { MOST_LOOPS = 16 };
 
 static bool facts_hold(const tw_kernel *k, const twi_entry *entry, const twi_bound *b) {
     for (uint32_t i = 1; i < entry->align.n && i < k->arrays; i++) {
@@ -61,67 +58,37 @@ static void fill(const tw_kernel *k, uint32_t id, const twi_bound *b) {
 
 typedef struct {
     const tw_kernel *k;
-    const twi_entry *entry;
     const twi_bound *b;
     tw_call *call;
-    int64_t trip[MOST_LOOPS];
 } walk;
 
-static tw_status launch(walk *w, const twi_step_do *step) {
-    const twi_launch args = {.array = w->b->array,
-                             .scalar = w->b->scalar,
-                             .stride = w->b->stride,
-                             .shape = w->b->shape,
-                             .trip = w->trip,
-                             .threads = w->call->threads};
+static twi_launch arguments(const walk *w, const int64_t *trip) {
+    return (twi_launch){.array = w->b->array,
+                        .scalar = w->b->scalar,
+                        .stride = w->b->stride,
+                        .shape = w->b->shape,
+                        .trip = trip,
+                        .threads = w->call->threads};
+}
+
+static tw_status launch(void *state, const twi_step_do *step, const int64_t *trip) {
+    const walk *w = state;
+    const twi_launch args = arguments(w, trip);
     return w->k->target->ops->launch(w->k->module, step->func, step->grid, &args, w->call->error);
 }
 
-static uint32_t end_of(const twi_entry *entry, uint32_t at) {
-    unsigned depth = 0;
-    for (; at < entry->recipe.n; at++) {
-        depth += entry->recipe.at[at].what == TWI_DO_LOOP;
-        if (entry->recipe.at[at].what == TWI_DO_END && --depth == 0)
-            return at;
-    }
-    return at;
-}
-
-/* Steps from..to-1 inside `depth` loops. */
-static tw_status run_steps(walk *w, uint32_t from, uint32_t to, unsigned depth) {
-    for (uint32_t i = from; i < to; i++) {
-        const twi_step_do *step = &w->entry->recipe.at[i];
-        tw_status status = TW_OK;
-        if (step->what == TWI_DO_LAUNCH) {
-            status = launch(w, step);
-        } else if (step->what == TWI_DO_FILL) {
-            fill(w->k, step->array, w->b);
-        } else if (step->what == TWI_DO_LOOP && depth < MOST_LOOPS) {
-            const uint32_t end = end_of(w->entry, i);
-            for (int64_t t = step->lo; status == TW_OK && t < step->hi; t++) {
-                w->trip[depth] = t;
-                status = run_steps(w, i + 1, end, depth + 1);
-            }
-            i = end;
-        } else {
-            (void)snprintf(w->call->error, sizeof w->call->error, "a recipe that cannot be run");
-            status = TW_ERR_INTERNAL;
-        }
-        if (status != TW_OK)
-            return status;
-    }
+static tw_status fill_step(void *state, const twi_step_do *step) {
+    const walk *w = state;
+    fill(w->k, step->array, w->b);
     return TW_OK;
 }
 
 tw_status twi_run_recipe(const tw_kernel *k, uint32_t entry, const twi_bound *b, tw_call *call) {
-    walk w = {.k = k, .entry = &k->loop->entry.at[entry], .b = b, .call = call};
+    walk w = {.k = k, .b = b, .call = call};
+    const twi_recipe_hooks hooks = {.state = &w, .launch = launch, .fill = fill_step};
     if (!k->target->ops->run)
-        return run_steps(&w, 0, w.entry->recipe.n, 0);
-    const twi_launch args = {.array = b->array,
-                             .scalar = b->scalar,
-                             .stride = b->stride,
-                             .shape = b->shape,
-                             .trip = w.trip,
-                             .threads = call->threads};
+        return twi_recipe_walk(&k->loop->entry.at[entry], &hooks, call->error);
+    const int64_t trip[TWI_RECIPE_LOOPS] = {0};
+    const twi_launch args = arguments(&w, trip);
     return k->target->ops->run(k->module, entry, &args, call->error);
 }

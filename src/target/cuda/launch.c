@@ -3,20 +3,20 @@
  * Nothing here waits, so that the same walk can be captured into a graph.
  */
 #include "target/cuda/cuda.h"
+#include "target/recipe.h"
 
 #include <stdio.h>
 
-enum { MOST_LOOPS = 16, MOST_PARAMETERS = 512 };
+enum { MOST_PARAMETERS = 512 };
 #define MOST_GROUPS INT64_C(2147483647) /* of one launch */
 
 typedef struct {
     twi_cuda_module *m;
     const twi_cuda *c;
-    const twi_entry *entry;
     const twi_launch *args;
     twi_cu_stream stream;
     char *error;
-    int64_t trip[MOST_LOOPS];
+    const int64_t *trip;
 } walk;
 
 static void *parameter(const walk *w, const twi_pass *p, const int64_t *first) {
@@ -31,10 +31,12 @@ static void *parameter(const walk *w, const twi_pass *p, const int64_t *first) {
     return at.out;
 }
 
-static tw_status launch(walk *w, const twi_step_do *step) {
+static tw_status launch(void *state, const twi_step_do *step, const int64_t *trip) {
+    walk *w = state;
     const twi_cuda_func *f = &w->m->func[step->func];
     void *value[MOST_PARAMETERS];
     tw_status status = TW_OK;
+    w->trip = trip;
     if (f->passes > MOST_PARAMETERS) {
         (void)snprintf(w->error, TWI_ERROR_TEXT, "%.100s takes %u parameters; at most %d can be",
                        f->name, f->passes, (int)MOST_PARAMETERS);
@@ -74,7 +76,9 @@ static int fill_row(const walk *w, twi_cu_address at, size_t size, int64_t strid
 }
 
 /* Row by row; a dense array is one row. */
-static tw_status fill(walk *w, uint32_t id) {
+static tw_status fill(void *state, const twi_step_do *step) {
+    walk *w = state;
+    const uint32_t id = step->array;
     const twi_larray *a = &w->m->base.loop->array.at[id];
     const int64_t *shape = w->args->shape + id * TWI_MAX_RANK;
     const int64_t *stride = w->args->stride + id * TWI_MAX_RANK;
@@ -114,47 +118,13 @@ static tw_status fill(walk *w, uint32_t id) {
     }
 }
 
-static uint32_t end_of(const twi_entry *entry, uint32_t at) {
-    unsigned depth = 0;
-    for (; at < entry->recipe.n; at++) {
-        depth += entry->recipe.at[at].what == TWI_DO_LOOP;
-        if (entry->recipe.at[at].what == TWI_DO_END && --depth == 0)
-            return at;
-    }
-    return at;
-}
-
-/* Steps from..to-1 inside `depth` loops. */
-static tw_status steps(walk *w, uint32_t from, uint32_t to, unsigned depth) {
-    tw_status status = TW_OK;
-    for (uint32_t i = from; status == TW_OK && i < to; i++) {
-        const twi_step_do *step = &w->entry->recipe.at[i];
-        if (step->what == TWI_DO_LAUNCH) {
-            status = launch(w, step);
-        } else if (step->what == TWI_DO_FILL) {
-            status = fill(w, step->array);
-        } else if (step->what == TWI_DO_LOOP && depth < MOST_LOOPS) {
-            const uint32_t end = end_of(w->entry, i);
-            for (int64_t t = step->lo; status == TW_OK && t < step->hi; t++) {
-                w->trip[depth] = t;
-                status = steps(w, i + 1, end, depth + 1);
-            }
-            i = end;
-        } else {
-            (void)snprintf(w->error, TWI_ERROR_TEXT, "a recipe that cannot be run");
-            status = TW_ERR_INTERNAL;
-        }
-    }
-    return status;
-}
-
 tw_status twi_cuda_queue(twi_cuda_module *m, uint32_t entry, const twi_launch *args,
                          twi_cu_stream stream, char error[TWI_ERROR_TEXT]) {
     walk w = {.m = m,
               .c = (const twi_cuda *)m->base.target,
-              .entry = &m->base.loop->entry.at[entry],
               .args = args,
               .stream = stream,
               .error = error};
-    return steps(&w, 0, w.entry->recipe.n, 0);
+    const twi_recipe_hooks hooks = {.state = &w, .launch = launch, .fill = fill};
+    return twi_recipe_walk(&m->base.loop->entry.at[entry], &hooks, error);
 }

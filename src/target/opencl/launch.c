@@ -4,10 +4,9 @@
  * themselves.
  */
 #include "target/opencl/opencl.h"
+#include "target/recipe.h"
 
 #include <stdio.h>
-
-enum { MOST_LOOPS = 16 };
 
 typedef struct {
     void *buffer;  /* NULL: no elements */
@@ -21,7 +20,7 @@ typedef struct {
     const twi_launch *args;
     const twi_entry *entry;
     span *array; /* by id */
-    int64_t trip[MOST_LOOPS];
+    const int64_t *trip;
     char *error;
 } walk;
 
@@ -121,7 +120,9 @@ static void fill_at(const walk *w, uint32_t array, char *at, unsigned dim) {
         fill_at(w, array, at + i * stride * (int64_t)size, dim + 1);
 }
 
-static tw_status fill(const walk *w, uint32_t array) {
+static tw_status fill(void *state, const twi_step_do *step) {
+    const walk *w = state;
+    const uint32_t array = step->array;
     const span *s = &w->array[array];
     const size_t size = tw_elem_size((tw_elem)w->m->base.loop->array.at[array].elem);
     char *at;
@@ -163,11 +164,13 @@ static int32_t pass(const walk *w, void *kernel, uint32_t k, const twi_pass *p) 
     return w->rt->cl.clSetKernelArg(kernel, k, size, at);
 }
 
-static tw_status launch(const walk *w, const twi_step_do *step) {
+static tw_status launch(void *state, const twi_step_do *step, const int64_t *trip) {
+    walk *w = state;
     const twi_func *f = &w->m->base.loop->func.at[step->func];
     twi_cl_func *own = &w->m->func[step->func];
     const size_t workers = (size_t)f->lanes * f->subs;
     int32_t code = 0;
+    w->trip = trip;
     if (!own->kernel)
         own->kernel = w->rt->cl.clCreateKernel(w->m->program, own->name, &code);
     if (!own->kernel)
@@ -187,46 +190,14 @@ static tw_status launch(const walk *w, const twi_step_do *step) {
     return code ? failed(w, "launch", own->name, code) : TW_OK;
 }
 
-static uint32_t end_of(const twi_entry *entry, uint32_t at) {
-    unsigned depth = 0;
-    for (; at < entry->recipe.n; at++) {
-        depth += entry->recipe.at[at].what == TWI_DO_LOOP;
-        if (entry->recipe.at[at].what == TWI_DO_END && --depth == 0)
-            return at;
-    }
-    return at;
-}
-
-static tw_status run_steps(walk *w, uint32_t from, uint32_t to, unsigned depth) {
-    tw_status status = TW_OK;
-    for (uint32_t i = from; i < to && status == TW_OK; i++) {
-        const twi_step_do *step = &w->entry->recipe.at[i];
-        if (step->what == TWI_DO_LAUNCH) {
-            status = launch(w, step);
-        } else if (step->what == TWI_DO_FILL) {
-            status = fill(w, step->array);
-        } else if (step->what == TWI_DO_LOOP && depth < MOST_LOOPS) {
-            const uint32_t end = end_of(w->entry, i);
-            for (int64_t t = step->lo; status == TW_OK && t < step->hi; t++) {
-                w->trip[depth] = t;
-                status = run_steps(w, i + 1, end, depth + 1);
-            }
-            i = end;
-        } else {
-            (void)snprintf(w->error, TWI_ERROR_TEXT, "a recipe that cannot be run");
-            status = TW_ERR_INTERNAL;
-        }
-    }
-    return status;
-}
-
 static tw_status run_entry(walk *w) {
+    const twi_recipe_hooks hooks = {.state = w, .launch = launch, .fill = fill};
     const uint32_t n = w->m->base.loop->array.n;
     tw_status status = TW_OK;
     for (uint32_t k = 1; k < n && status == TW_OK; k++)
         status = make_buffer(w, k);
     if (status == TW_OK)
-        status = run_steps(w, 0, w->entry->recipe.n, 0);
+        status = twi_recipe_walk(w->entry, &hooks, w->error);
     for (uint32_t k = 1; k < n && status == TW_OK; k++)
         status = bring_back(w, k);
     const int32_t code = w->rt->cl.clFinish(w->rt->queue);
