@@ -86,7 +86,7 @@ static place place_of(twi_emitter *e, twi_lid v, unsigned count, bool store) {
     const unsigned dim = p.access->dim;
     p.contiguous = count > 1 && !p.gathered && !p.whole && rank > 0 &&
                    !(p.object->dynamic >> dim & 1u) && p.object->stride[dim] == 1 &&
-                   p.access->mask != TWI_MASK_BOOL &&
+                   p.access->mask != TWI_MASK_BOOL && !p.access->merge &&
                    !(p.object->elem == TW_BOOL && p.access->has_else);
     unsigned next = rank + (store ? 1 : 0);
     if (p.access->mask != TWI_MASK_NONE)
@@ -186,6 +186,21 @@ void twi_emit_load(twi_emitter *e, twi_lid v) {
     }
 }
 
+/* One element's assignment, or the atomic that stands for it. */
+static const char *assignment(twi_emitter *e, const place *p, const char *to, const char *from) {
+    if (!p->access->merge)
+        return twi_format(e->arena, "%s = %s", to, from);
+    const tw_elem elem = stored_elem(p);
+    const twi_merge_kind kind = p->access->merge == TWI_ADD   ? TWI_MERGE_ADD
+                                : p->access->merge == TWI_MIN ? TWI_MERGE_MIN
+                                                              : TWI_MERGE_MAX;
+    const twi_sized *words = &e->d->merge[kind][twi_class_of(elem)];
+    const twi_spell s = {
+        .from = elem, .to = elem, .count = 1, .arg = {twi_format(e->arena, "&%s", to), from}};
+    const char *text = tw_elem_size(elem) == 8 ? words->wide : words->narrow;
+    return text ? twi_expand(e, text, &s) : "tw_not_spoken";
+}
+
 static void store_lanes(twi_emitter *e, twi_lid value, const place *p) {
     const char *test = condition(e, p), *to = element(e, p);
     const char *from = e->value[value].text, *at = "";
@@ -195,10 +210,11 @@ static void store_lanes(twi_emitter *e, twi_lid value, const place *p) {
         from = twi_format(e->arena,
                           p->object->elem == TW_BOOL && !p->whole ? "%s[l_] != 0" : "%s[l_]", from);
     }
+    const char *what = assignment(e, p, to, from);
     if (test)
-        twi_line(e, "%sif (%s) %s = %s;", at, test, to, from);
+        twi_line(e, "%sif (%s) %s;", at, test, what);
     else
-        twi_line(e, "%s%s = %s;", at, to, from);
+        twi_line(e, "%s%s;", at, what);
 }
 
 void twi_emit_store(twi_emitter *e, twi_lid v) {

@@ -7,8 +7,9 @@
  * integers of its width, $E its element type, $R the result's element type, $N lanes of the C
  * vector, $C lanes of the value, $B bits of an element, $W bits - 1, $Z its bytes, $F suffix of a
  * function of floats, $L $H limits of a float to int cast (exact floats), $A $M least and
- * greatest integer of the result; $Q how a helper function opens; @name helper of the prelude for
- * operand 0's type; @@ in a helper: its own name.
+ * greatest integer of the result; $Q how a helper function opens; $G what stands before the type of
+ * an argument's elements behind a pointer, $K compare and swap of it; @name helper of the prelude
+ * for operand 0's type; @@ in a helper: its own name.
  */
 #ifndef TWI_EMIT_DIALECT_H
 #define TWI_EMIT_DIALECT_H
@@ -27,6 +28,13 @@ typedef enum {
 typedef struct {
     const char *scalar, *vector;
 } twi_words;
+
+/* An operation on numbers of 32 and of 64 bits. */
+typedef struct {
+    const char *narrow, *wide;
+} twi_sized;
+/* What atomics do, as indices of a dialect's `merge`. */
+typedef enum { TWI_MERGE_ADD, TWI_MERGE_MIN, TWI_MERGE_MAX, TWI_MERGES } twi_merge_kind;
 
 /* A helper: its text for operands of some classes (a set of 1 << class), scalar or vector. In C
  * they are macros: a redefinition with the same text is legal, so that several modules may share a
@@ -65,7 +73,11 @@ typedef struct {
     const char *shared_all; /* line before the first of them; NULL: none */
     const char *barrier[2]; /* by twi_barrier_scope */
     twi_words lane_xor, lane_read; /* $0 value, $1 mask or lane, $2 lanes of a subgroup */
+    twi_words lane_up, lane_down;  /* likewise, $1 by how many */
+    const char *global;            /* $G */
+    twi_sized swap;                /* $K */
     const char *doubles;           /* line before the first function with f64; NULL: none */
+    const char *wide_atomics;      /* likewise, with atomics of 64 bits */
 } twi_simt_words;
 
 struct twi_dialect {
@@ -76,13 +88,14 @@ struct twi_dialect {
     const char *type[TW_ELEMS];                     /* scalar spellings; NULL: not spoken */
     twi_words op[TWI_ELEMENTWISE_END][TWI_CLASSES]; /* CAST and SELECT: by the table below */
     twi_words to_bool, from_bool, convert, saturate, bitcast, select; /* casts by what they do */
-    twi_words wrap[TWI_ELEMENTWISE_END]; /* signed ones whose overflow the language leaves open;
-                                            index arithmetic has none and goes by `op` */
-    const twi_part *part;                /* ends with a row without name */
-    const char *wide_suffix;             /* of a 64-bit literal */
-    const char *suffix;                  /* $F: of a function of floats */
-    const char *infinity;                /* $F */
-    const char *pattern[2];              /* a float, a double by its bits $0 */
+    twi_words wrap[TWI_ELEMENTWISE_END];   /* signed ones whose overflow the language leaves open;
+                                              index arithmetic has none and goes by `op` */
+    const twi_sized (*merge)[TWI_CLASSES]; /* atomics, by twi_merge_kind: $0 pointer, $1 value */
+    const twi_part *part;                  /* ends with a row without name */
+    const char *wide_suffix;               /* of a 64-bit literal */
+    const char *suffix;                    /* $F: of a function of floats */
+    const char *infinity;                  /* $F */
+    const char *pattern[2];                /* a float, a double by its bits $0 */
     /* explicit lanes */
     const char *vector_type; /* typedef: $E $T and bytes $Z */
     const char *access_type; /* typedef of a vector in memory: $T, alignment $Z */

@@ -27,6 +27,15 @@ enum {
     "    const $S v_ = (v); const long long n_ = (n); \\\n"                                        \
     "    __builtin_memcpy((p), &v_, (unsigned long)(n_ < 0 ? 0 : n_ < $C ? n_ : $C) * $Z); })\n"
 
+/* Compare and swap until nobody came between. */
+#define SWAPPED(next)                                                                              \
+    "#define @@(p, v) ({ \\\n"                                                                     \
+    "    $S *const at_ = (p), more_ = (v); $S now_, then_; \\\n"                                   \
+    "    __atomic_load(at_, &now_, __ATOMIC_RELAXED); \\\n"                                        \
+    "    do then_ = " next "; \\\n"                                                                \
+    "    while (!__atomic_compare_exchange(at_, &now_, &then_, 1, __ATOMIC_RELAXED, \\\n"          \
+    "                                      __ATOMIC_RELAXED)); })\n"
+
 static const twi_part parts[] = {
     /* floor division, x // 0 = 0, x % 0 = x; -1 apart, because least / -1 traps */
     {"idiv", SINT, false, false,
@@ -106,10 +115,13 @@ static const twi_part parts[] = {
      "    r_; })\n",
      NULL},
     /* float to integer: truncates, saturates, NaN gives 0 */
+    /* gcc 12 makes float of int of x the whole part of x, which is -0 where the int is 0: it must
+     * not see where the int comes from */
     {"sat", FLOAT, false, true,
      "#define @@(x) ({ \\\n"
      "    const $S x_ = (x); \\\n"
-     "    ($T)(x_ > $L && x_ < $H ? ($T)x_ : x_ >= $H ? ($T)$M : x_ <= $L ? ($T)$A : ($T)0); })\n",
+     "    $T r_ = x_ > $L && x_ < $H ? ($T)x_ : x_ >= $H ? ($T)$M : x_ <= $L ? ($T)$A : ($T)0; \\\n"
+     "    __asm__(\"\" : \"+r\"(r_)); r_; })\n",
      NULL},
     {"sat", FLOAT, true, true,
      "#define @@(a) ({ \\\n"
@@ -136,7 +148,27 @@ static const twi_part parts[] = {
      "#define @@(p, n, v) \\\n"
      "    __builtin_ia32_storedqu$X_mask((void *)(p), ($I)(v), @first(n))\n"
      "#else\n" STOREN "#endif\n"},
+    {"mergeadd", FLOAT, false, false, SWAPPED("now_ + more_"), NULL},
+    {"mergemin", ANY, false, false, SWAPPED("@min(now_, more_)"), NULL},
+    {"mergemax", ANY, false, false, SWAPPED("@max(now_, more_)"), NULL},
     {NULL, 0, false, false, NULL, NULL},
+};
+
+#define ALL_CLASSES(text)                                                                          \
+    {                                                                                              \
+        [TWI_CLASS_SINT] = {text, text}, [TWI_CLASS_UINT] = {text, text}, [TWI_CLASS_FLOAT] = {    \
+            text,                                                                                  \
+            text                                                                                   \
+        }                                                                                          \
+    }
+#define FETCH_ADD "__atomic_fetch_add($0, $1, __ATOMIC_RELAXED)"
+/* Groups run on several threads. */
+static const twi_sized merge[TWI_MERGES][TWI_CLASSES] = {
+    [TWI_MERGE_ADD] = {[TWI_CLASS_SINT] = {FETCH_ADD, FETCH_ADD},
+                       [TWI_CLASS_UINT] = {FETCH_ADD, FETCH_ADD},
+                       [TWI_CLASS_FLOAT] = {"@mergeadd($0, $1)", "@mergeadd($0, $1)"}},
+    [TWI_MERGE_MIN] = ALL_CLASSES("@mergemin($0, $1)"),
+    [TWI_MERGE_MAX] = ALL_CLASSES("@mergemax($0, $1)"),
 };
 
 #define SAME(scalar, vector)                                                                       \
@@ -245,6 +277,7 @@ const twi_dialect twi_dialect_c = {
     .saturate = {"@sat($0)", "@sat($0)"},
     .bitcast = {"@bits($0)", "($T)$0"},
     .select = {"$0 ? $1 : $2", PICK},
+    .merge = merge,
     .part = parts,
     .wide_suffix = "LL",
     .suffix = "f",

@@ -18,6 +18,18 @@ static const twi_simt_words words = {
     .barrier = {"__syncwarp();", "__syncthreads();"},
     .lane_xor = {"($T)__shfl_xor_sync(0xffffffffu, $0, $1, $2)", NULL},
     .lane_read = {"($T)__shfl_sync(0xffffffffu, $0, (int)$1, $2)", NULL},
+    .lane_up = {"($T)__shfl_up_sync(0xffffffffu, $0, $1, $2)", NULL},
+    .lane_down = {"($T)__shfl_down_sync(0xffffffffu, $0, $1, $2)", NULL},
+    .global = "",
+    .swap = {"atomicCAS", "atomicCAS"},
+};
+
+/* The instruction for f32 flushes subnormals, so floats go by compare and swap. */
+static const twi_sized merge[TWI_MERGES][TWI_CLASSES] = {
+    [TWI_MERGE_ADD] =
+        TWI_SIMT_MERGE("atomicAdd($0, $1)", "atomicAdd(($U *)$0, ($U)$1)", "@mergeadd($0, $1)"),
+    [TWI_MERGE_MIN] = TWI_SIMT_MERGE("atomicMin($0, $1)", "atomicMin($0, $1)", "@mergemin($0, $1)"),
+    [TWI_MERGE_MAX] = TWI_SIMT_MERGE("atomicMax($0, $1)", "atomicMax($0, $1)", "@mergemax($0, $1)"),
 };
 
 const twi_dialect twi_dialect_cuda = {
@@ -40,6 +52,7 @@ const twi_dialect twi_dialect_cuda = {
             [TW_F32] = "float",
             [TW_F64] = "double",
         },
+    .merge = merge,
     .bitcast = {"@bits($0)", NULL},
     .wide_suffix = "LL",
     .suffix = "f",

@@ -13,7 +13,19 @@ static const twi_simt_words words = {
     .worker = "get_local_id(0)",
     .shared = "__local $T $0[$1];",
     .barrier = {"", "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"},
+    .global = "volatile __global ",
+    .swap = {"atomic_cmpxchg", "atom_cmpxchg"},
     .doubles = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
+    .wide_atomics = "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n",
+};
+
+/* 1.2 has none of floats; those of 64 bits are an extension, of which the base is used alone. */
+static const twi_sized merge[TWI_MERGES][TWI_CLASSES] = {
+    [TWI_MERGE_ADD] = TWI_SIMT_MERGE("atomic_add($0, $1)", "atom_add($0, $1)", "@mergeadd($0, $1)"),
+    [TWI_MERGE_MIN] =
+        TWI_SIMT_MERGE("atomic_min($0, $1)", "@mergemin($0, $1)", "@mergemin($0, $1)"),
+    [TWI_MERGE_MAX] =
+        TWI_SIMT_MERGE("atomic_max($0, $1)", "@mergemax($0, $1)", "@mergemax($0, $1)"),
 };
 
 const twi_dialect twi_dialect_opencl = {
@@ -37,6 +49,7 @@ const twi_dialect twi_dialect_opencl = {
             [TW_F32] = "float",
             [TW_F64] = "double",
         },
+    .merge = merge,
     .bitcast = {"as_$T(($S)$0)", NULL},
     .wide_suffix = "L",
     .suffix = "",

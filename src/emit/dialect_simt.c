@@ -12,6 +12,18 @@ enum {
     ANY = INT | FLOAT
 };
 
+/* Compare and swap until nobody came between. */
+#define SWAPPED(after)                                                                             \
+    "$Q void @@($G$S *p, $S v)\n{\n"                                                               \
+    "    union { $S number; $U bits; } now, next;\n"                                               \
+    "    $U seen;\n"                                                                               \
+    "    now.number = *p;\n"                                                                       \
+    "    do {\n"                                                                                   \
+    "        seen = now.bits;\n"                                                                   \
+    "        next.number = " after ";\n"                                                           \
+    "        now.bits = $K(($G$U *)p, seen, next.bits);\n"                                         \
+    "    } while (now.bits != seen);\n}\n"
+
 const twi_part twi_simt_parts[] = {
     /* floor division, x // 0 = 0, x % 0 = x; -1 apart, because least / -1 is undefined */
     {"idiv", SINT, false, false,
@@ -58,5 +70,8 @@ const twi_part twi_simt_parts[] = {
      "$Q $T @@($S x)\n{\n"
      "    return x > $L && x < $H ? ($T)x : x >= $H ? ($T)$M : x <= $L ? ($T)$A : ($T)0;\n}\n",
      NULL},
+    {"mergeadd", FLOAT, false, false, SWAPPED("now.number + v"), NULL},
+    {"mergemin", ANY, false, false, SWAPPED("@min(now.number, v)"), NULL},
+    {"mergemax", ANY, false, false, SWAPPED("@max(now.number, v)"), NULL},
     {NULL, 0, false, false, NULL, NULL},
 };

@@ -166,6 +166,14 @@ static bool has_doubles(const twi_func *f) {
     return false;
 }
 
+static bool has_wide_atomics(const twi_func *f) {
+    for (uint32_t k = 1; k < f->access.n; k++)
+        if (f->access.at[k].merge &&
+            tw_elem_size((tw_elem)f->object.at[f->access.at[k].object].elem) == 8)
+            return true;
+    return false;
+}
+
 static void function(twi_emitter *e, uint32_t func, twi_sb *out) {
     e->f = &e->loop->func.at[func];
     twi_sb_init(&e->head, e->arena);
@@ -176,6 +184,8 @@ static void function(twi_emitter *e, uint32_t func, twi_sb *out) {
     e->object = TWI_NEW_N(e->arena, const char *, e->f->object.n + 1);
     e->depth = e->d->hooks->depth;
     const twi_simt_words *simt = e->d->simt;
+    if (simt && simt->wide_atomics && has_wide_atomics(e->f) && twi_need(e, "wide atomics"))
+        twi_sb_str(&e->head, simt->wide_atomics);
     if (simt && simt->doubles && has_doubles(e->f) && twi_need(e, "doubles"))
         twi_sb_str(&e->head, simt->doubles);
     count_uses(e);

@@ -55,6 +55,20 @@ static const char *shuffled(twi_emitter *e, const char *x, unsigned count, unsig
     return twi_format(e->arena, "%s(%s)", key, x);
 }
 
+/* Lane l takes the one of l - by, its own where there is none. */
+static const char *moved(twi_emitter *e, const char *x, unsigned count, int by) {
+    const int lanes = (int)twi_lanes(count);
+    const char *key =
+        twi_format(e->arena, "TW_%s%d_%d", by > 0 ? "UP" : "DOWN", by > 0 ? by : -by, lanes);
+    if (twi_need(e, key)) {
+        twi_sb_printf(&e->head, "#define %s(x) __builtin_shufflevector(x, x", key);
+        for (int l = 0; l < lanes; l++)
+            twi_sb_printf(&e->head, ", %d", l - by >= 0 && l - by < lanes ? l - by : l);
+        twi_sb_str(&e->head, ")\n");
+    }
+    return twi_format(e->arena, "%s(%s)", key, x);
+}
+
 static const char *expand(twi_emitter *e, const twi_words *words, const twi_spell *s) {
     const char *text = s->count > 1 ? words->vector : words->scalar;
     return text ? twi_expand(e, text, s) : "tw_not_spoken";
@@ -237,24 +251,38 @@ static const char *leaf(twi_emitter *e, twi_lid v) {
 }
 
 /* A value from another worker of the subgroup. */
-static const char *from_lane(twi_emitter *e, twi_lid v, const char *lane) {
+static const char *from_lane(twi_emitter *e, twi_lid v, const twi_words *words, const char *lane) {
     const twi_lins *ins = twi_lins_of(e->f, v);
-    const bool by_mask = ins->op == TWI_L_LANE_XOR;
     const twi_spell s = {.from = ins->elem,
                          .to = ins->elem,
                          .count = ins->count,
                          .arg = {arg_text(e, v, 0), lane, twi_format(e->arena, "%u", e->f->lanes)}};
-    return expand(e, by_mask ? &e->d->simt->lane_xor : &e->d->simt->lane_read, &s);
+    return expand(e, words, &s);
+}
+
+/* Between workers; NULL: no such operation. */
+static const char *between(twi_emitter *e, twi_lid v) {
+    const twi_lins *ins = twi_lins_of(e->f, v);
+    const int by = (int32_t)ins->attr;
+    switch (ins->op) {
+    case TWI_L_LANE_XOR:
+        return from_lane(e, v, &e->d->simt->lane_xor, twi_format(e->arena, "%u", ins->attr));
+    case TWI_L_LANE_SHIFT:
+        return from_lane(e, v, by > 0 ? &e->d->simt->lane_up : &e->d->simt->lane_down,
+                         twi_format(e->arena, "%d", by > 0 ? by : -by));
+    case TWI_L_LANE_READ:
+        return from_lane(e, v, &e->d->simt->lane_read, arg_text(e, v, 1));
+    default:
+        return NULL;
+    }
 }
 
 static const char *other(twi_emitter *e, twi_lid v) {
     const twi_lins *ins = twi_lins_of(e->f, v);
     const unsigned mask = e->value[v].mask;
-    const char *format;
-    if (!e->f->explicit_lanes && ins->op == TWI_L_LANE_XOR)
-        return from_lane(e, v, twi_format(e->arena, "%u", ins->attr));
-    if (!e->f->explicit_lanes && ins->op == TWI_L_LANE_READ)
-        return from_lane(e, v, arg_text(e, v, 1));
+    const char *format = e->f->explicit_lanes ? NULL : between(e, v);
+    if (format)
+        return format;
     switch (ins->op) {
     case TWI_L_SPLAT:
         return splat(e, ins->elem, ins->count, mask, arg_text(e, v, 0));
@@ -272,6 +300,8 @@ static const char *other(twi_emitter *e, twi_lid v) {
     case TWI_L_LANE_XOR:
         return ins->count == 1 ? arg_text(e, v, 0)
                                : shuffled(e, arg_text(e, v, 0), ins->count, ins->attr);
+    case TWI_L_LANE_SHIFT:
+        return moved(e, arg_text(e, v, 0), ins->count, (int32_t)ins->attr);
     case TWI_L_LANE_READ: {
         if (twi_lins_of(e->f, twi_larg(e->f, v, 0))->count == 1)
             return arg_text(e, v, 0);

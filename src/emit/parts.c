@@ -165,6 +165,10 @@ static const char *word(twi_emitter *e, char c, const twi_spell *s) {
                           8 * twi_lanes(s->count) * (unsigned)size);
     case 'Q':
         return e->d->simt->function;
+    case 'G':
+        return e->d->simt->global;
+    case 'K':
+        return size == 8 ? e->d->simt->swap.wide : e->d->simt->swap.narrow;
     case 'F':
         return s->from == TW_F32 ? e->d->suffix : "";
     default:

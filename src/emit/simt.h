@@ -29,6 +29,15 @@
     {                                                                                              \
         [TWI_CLASS_FLOAT] = { text, NULL }                                                         \
     }
+/* Atomics of one operation, of integers and of floats. */
+#define TWI_SIMT_MERGE(narrow, wide, real)                                                         \
+    {                                                                                              \
+        [TWI_CLASS_SINT] = {narrow, wide}, [TWI_CLASS_UINT] = {narrow, wide},                      \
+        [TWI_CLASS_FLOAT] = {                                                                      \
+            real,                                                                                  \
+            real                                                                                   \
+        }                                                                                          \
+    }
 #define TWI_SIMT_BOOL(text)                                                                        \
     {                                                                                              \
         [TWI_CLASS_BOOL] = { text, NULL }                                                          \

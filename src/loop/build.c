@@ -312,6 +312,12 @@ twi_lid twi_lb_lane_xor(twi_cursor *c, twi_lid a, uint32_t mask) {
     return mask ? twi_lb_raw(c, i, &a, 1) : a;
 }
 
+twi_lid twi_lb_lane_shift(twi_cursor *c, twi_lid a, int32_t by) {
+    twi_lins i = like(c, TWI_L_LANE_SHIFT, a, c->f->ins.at[a].count);
+    i.attr = (uint32_t)by;
+    return by ? twi_lb_raw(c, i, &a, 1) : a;
+}
+
 twi_lid twi_lb_lane_read(twi_cursor *c, twi_lid a, twi_lid lane) {
     twi_lid args[2] = {a, lane};
     return twi_lb_raw(
@@ -339,7 +345,8 @@ static uint32_t access_id(twi_cursor *c, twi_laccess a) {
     for (uint32_t k = 1; k < c->f->access.n; k++) {
         const twi_laccess *b = &c->f->access.at[k];
         if (a.object == b->object && a.dim == b->dim && a.mask == b->mask &&
-            a.has_else == b->has_else && a.align == b->align && a.stream == b->stream)
+            a.has_else == b->has_else && a.align == b->align && a.stream == b->stream &&
+            a.merge == b->merge)
             return k;
     }
     twi_push(c->loop->arena, &c->f->access, a);

@@ -8,7 +8,8 @@
 
 static bool moves(unsigned op) {
     return op == TWI_SELECT || op == TWI_CAST || op == TWI_L_SPLAT || op == TWI_L_EXTRACT ||
-           op == TWI_L_PACK || op == TWI_L_PERMUTE || op == TWI_L_LANE_XOR || op == TWI_L_LANE_READ;
+           op == TWI_L_PACK || op == TWI_L_PERMUTE ||
+           (op >= TWI_L_LANE_XOR && op <= TWI_L_LANE_SHIFT);
 }
 
 static bool is_real(const twi_lins *i) { return i->elem == TW_F32 || i->elem == TW_F64; }
@@ -188,6 +189,8 @@ static size_t source(const twi_run *run, twi_lid v, uint32_t w, uint32_t e, unsi
         return w * count + from % count;
     case TWI_L_LANE_XOR:
         return run->f->explicit_lanes ? (e ^ i->attr) : (size_t)(w ^ i->attr) * count + e;
+    case TWI_L_LANE_SHIFT:
+        return twi_run_shifted(run, w, e, count, (int32_t)i->attr);
     case TWI_L_LANE_READ:
         from = (size_t)((const int64_t *)twi_run_arg(run, v, 1))[w];
         return run->f->explicit_lanes ? from : (w - w % run->lanes + from) * count + e;

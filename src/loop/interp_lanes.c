@@ -74,6 +74,26 @@ static void fold(twi_run *run, twi_lid v) {
     twi_arena_reset(run->arena, mark);
 }
 
+size_t twi_run_shifted(const twi_run *run, uint32_t w, uint32_t e, size_t count, int32_t by) {
+    bool vector = run->f->explicit_lanes;
+    int64_t lane = vector ? e : w % run->lanes, n = vector ? (int64_t)count : run->lanes;
+    int64_t from = lane - by >= 0 && lane - by < n ? lane - by : lane;
+    return vector ? (size_t)from : (size_t)(w - lane + from) * count + e;
+}
+
+static void shift(twi_run *run, twi_lid v) {
+    const twi_lins *i = &run->f->ins.at[v];
+    const unsigned char *x = twi_run_arg(run, v, 0);
+    unsigned char *to = run->value[v];
+    size_t size = twi_run_width(run, v);
+    run->result->counts.lane_rounds++;
+    for (uint32_t w = 0; w < run->workers; w++)
+        for (uint32_t e = 0; e < i->count; e++) {
+            size_t from = twi_run_shifted(run, w, e, i->count, (int32_t)i->attr);
+            memcpy(to + (w * (size_t)i->count + e) * size, x + from * size, size);
+        }
+}
+
 static void read_lane(twi_run *run, twi_lid v) {
     const twi_lins *i = &run->f->ins.at[v];
     const twi_lins *a = &run->f->ins.at[twi_larg(run->f, v, 0)];
@@ -143,6 +163,10 @@ bool twi_run_lanes(twi_run *run, twi_lid v) {
     case TWI_L_LANE_READ:
         together(run, v);
         read_lane(run, v);
+        break;
+    case TWI_L_LANE_SHIFT:
+        together(run, v);
+        shift(run, v);
         break;
     default:
         return false;

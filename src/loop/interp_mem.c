@@ -4,6 +4,7 @@
  * was ordered after the last conflicting one: by the same worker, by a barrier that both took part
  * in (the subgroup's or the group's), or by a launch in between.
  */
+#include "loop/eval.h"
 #include "loop/interp_run.h"
 
 /* One access under way. */
@@ -138,7 +139,8 @@ static void watch_read(const access *a, twi_cell *c, int64_t k, uint32_t w) {
 static void judge_write(const access *a, const twi_cell *c, int64_t k, uint32_t w) {
     twi_run *run = a->run;
     bool array = a->object->kind == TWI_OBJ_ARRAY;
-    bool other = c->writer && c->writer != TWI_FILLER && c->writer - 1 != number(a, w);
+    bool other = c->writer && c->writer != TWI_FILLER && c->writer - 1 != number(a, w) &&
+                 !(c->merged && a->access->merge);
     if (array && a->object->role != TWI_TEMP && other && c->written >= run->launch_time)
         twi_run_fault(run, TWI_FAULT_TWICE, a->v,
                       "%s is stored by worker %u of group %lld and before by worker %u of group "
@@ -160,11 +162,16 @@ static void judge_write(const access *a, const twi_cell *c, int64_t k, uint32_t 
 }
 
 static void watch_write(const access *a, twi_cell *c, int64_t k, uint32_t w) {
+    if (a->access->merge && !c->writer && !told(a->run))
+        twi_run_fault(a->run, TWI_FAULT_UNWRITTEN, a->v,
+                      "worker %u of group %lld merges into %s, never written", w,
+                      (long long)a->run->group, element(a, k));
     if (!told(a->run))
         judge_write(a, c, k, w);
     c->writer = number(a, w) + 1;
     c->written = a->run->clock;
     c->write_at = a->v;
+    c->merged = a->access->merge != 0;
     c->readers = TWI_READERS_NONE;
 }
 
@@ -410,6 +417,18 @@ void twi_run_load(twi_run *run, twi_lid v) {
             load_row(&a, w, mask, wide, other);
 }
 
+static void put(const access *a, unsigned char *to, const unsigned char *from, size_t size) {
+    uint64_t was;
+    tw_elem elem = (tw_elem)a->object->elem;
+    if (!a->access->merge) {
+        memcpy(to, from, size);
+        return;
+    }
+    memcpy(&was, to, size);
+    const twi_rows rows = {to, &was, from, NULL, 1};
+    (void)twi_eval(a->access->merge, elem, elem, &rows);
+}
+
 static void store_row(const access *a, uint32_t w, const void *mask, bool wide, twi_lid value) {
     twi_run *run = a->run;
     size_t size = tw_elem_size((tw_elem)a->object->elem);
@@ -425,7 +444,7 @@ static void store_row(const access *a, uint32_t w, const void *mask, bool wide, 
             continue;
         if (e % each == 0)
             watch(a, dense, w);
-        memcpy(place(a, offset, w) + (e % each) * size, from + e * size, size);
+        put(a, place(a, offset, w) + (e % each) * size, from + e * size, size);
         twi_shadow *to = shadow_place(a, dense, w);
         if (to)
             to[e % each] = shade ? shade[e] : 0;

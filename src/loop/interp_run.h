@@ -15,6 +15,7 @@ typedef struct {
     uint32_t writer, written, write_at; /* worker + 1, time, instruction */
     uint32_t reader, read;
     uint8_t readers; /* who read since: nobody, one, several of a subgroup, of a group, of groups */
+    bool merged;     /* written atomically: others may do so too */
 } twi_cell;
 enum {
     TWI_READERS_NONE,
@@ -87,6 +88,8 @@ void twi_run_depth(twi_run *run,
                    twi_lid v); /* of an elementwise or vector operation just evaluated */
 void twi_run_depth_lanes(twi_run *run, twi_lid v);
 /* interp_lanes.c */
+/* Whose element, of all workers', element e of worker w takes when lanes shift. */
+size_t twi_run_shifted(const twi_run *run, uint32_t w, uint32_t e, size_t count, int32_t by);
 bool twi_run_lanes(twi_run *run,
                    twi_lid v); /* vectors and lanes; false: another kind of operation */
 

@@ -83,8 +83,10 @@ typedef struct {
     uint32_t object;
     uint8_t dim, mask; /* twi_mask_kind */
     bool has_else;
-    uint8_t align; /* bytes proved for the access as a whole; 0: the element's */
-    bool stream;   /* non-temporal hint */
+    uint8_t align;  /* bytes proved for the access as a whole; 0: the element's */
+    bool stream;    /* non-temporal hint */
+    uint16_t merge; /* STORE: ADD, MIN or MAX: each element takes the value in, atomically among all
+                       workers and groups, in any order; 0: it is replaced */
 } twi_laccess;
 
 typedef enum { TWI_SCOPE_SUBGROUP, TWI_SCOPE_GROUP } twi_barrier_scope;
@@ -197,6 +199,7 @@ twi_lid twi_lb_extract(twi_cursor *c, twi_lid a, uint32_t element);
 twi_lid twi_lb_lane_fold(twi_cursor *c, unsigned merge, twi_lid a, unsigned log_stride,
                          unsigned log_extent);
 twi_lid twi_lb_lane_xor(twi_cursor *c, twi_lid a, uint32_t mask);
+twi_lid twi_lb_lane_shift(twi_cursor *c, twi_lid a, int32_t by);
 twi_lid twi_lb_load(twi_cursor *c, twi_laccess access, const twi_lid *index, unsigned count,
                     twi_lid mask, twi_lid other);
 void twi_lb_store(twi_cursor *c, twi_laccess access, const twi_lid *index, twi_lid value,

@@ -339,6 +339,33 @@ static void reach_on(edit *e, twi_lid v) {
 static bool is_barrier(const twi_func *f, twi_lid v) { return f->ins.at[v].op == TWI_L_BARRIER; }
 static void drop(edit *e, twi_lid v) { relink(e->f, v, e->f->ins.at[v].next); }
 
+static bool carries(const twi_func *f, twi_lid v) {
+    const twi_lins *i = &f->ins.at[v];
+    return (i->flags & TWI_FLAG_COMBINE) && i->nargs == 2 && twi_loop_elementwise(i->op);
+}
+
+static void drop_carry(edit *e, twi_lid v) { replace(e, v, twi_larg(e->f, v, 1), e->f->ins.n); }
+
+static bool is_atomic(const twi_func *f, twi_lid v) {
+    return f->ins.at[v].op == TWI_L_LSTORE && access_of(f, v)->merge;
+}
+
+static void split_atomic(edit *e, twi_lid v) {
+    twi_func *f = e->f;
+    const twi_object *o = object_of(f, v);
+    const unsigned merge = access_of(f, v)->merge;
+    twi_lid value = twi_larg(f, v, o->rank), args[TWI_MAX_RANK + 1];
+    own_access(e, v)->merge = 0;
+    const uint32_t n = f->ins.at[v].nargs;
+    for (uint32_t k = 0, from = 0; from < n; from++)
+        if (from != o->rank)
+            args[k++] = twi_larg(f, v, from);
+    twi_lins load = {.op = TWI_L_LLOAD, .elem = o->elem, .count = f->ins.at[value].count};
+    load.attr = f->ins.at[v].attr;
+    twi_lid was = put(e, load, args, n - 1);
+    set_arg(e, v, o->rank, two(e, merge, was, value));
+}
+
 static const kind kinds[TWI_MUTATIONS] = {
     [TWI_MUTATE_DROP_LAST] = {"drop the last element", can_drop_last, drop_last},
     [TWI_MUTATE_PAD_ZERO] = {"pad with 0", is_identity, pad_zero},
@@ -348,6 +375,8 @@ static const kind kinds[TWI_MUTATIONS] = {
     [TWI_MUTATE_WRITE_PAST] = {"write one past the end", can_write_past, reach_on},
     [TWI_MUTATE_READ_PAST] = {"read one past the end", can_read_past, reach_on},
     [TWI_MUTATE_DROP_BARRIER] = {"drop a barrier", is_barrier, drop},
+    [TWI_MUTATE_DROP_CARRY] = {"drop a carry", carries, drop_carry},
+    [TWI_MUTATE_NOT_ATOMIC] = {"split an atomic", is_atomic, split_atomic},
 };
 
 const char *twi_mutation_name(unsigned which) {

@@ -16,6 +16,8 @@ typedef enum {
     TWI_MUTATE_WRITE_PAST,   /* the last store reaches one element further */
     TWI_MUTATE_READ_PAST,    /* the last load likewise */
     TWI_MUTATE_DROP_BARRIER, /* a barrier is gone */
+    TWI_MUTATE_DROP_CARRY,   /* a combining step forgets what came before it */
+    TWI_MUTATE_NOT_ATOMIC,   /* an atomic becomes load, operation and store */
     TWI_MUTATIONS
 } twi_mutation;
 

@@ -115,6 +115,10 @@ static void access(twi_parser *p, line *l) {
     if (!x->failed && l->args.n != o->rank)
         twi_lex_error(x, TWI_LOOP_E_BAD_NUMBER, "%u indices expected", o->rank);
     if (l->ins.op == TWI_L_LSTORE) {
+        if (!twi_lex_is(x, "=")) {
+            a.merge = (uint16_t)twi_loop_op_named(x->word, x->length);
+            twi_lex_next(x);
+        }
         twi_lex_expect(x, "=");
         add_operand(p, l);
     }
@@ -240,6 +244,11 @@ static void rest(twi_parser *p, line *l) {
         add_operand(p, l);
         twi_lex_expect(x, "mask");
         l->ins.attr = (uint32_t)twi_lex_int(x, 1, 4095);
+        break;
+    case TWI_L_LANE_SHIFT:
+        add_operand(p, l);
+        twi_lex_expect(x, "by");
+        l->ins.attr = (uint32_t)(int32_t)twi_lex_int(x, -4095, 4095);
         break;
     case TWI_L_BARRIER:
         l->ins.attr = twi_lex_take(x, "group") ? TWI_SCOPE_GROUP : TWI_SCOPE_SUBGROUP;

@@ -156,7 +156,7 @@ static void access(printer *p, twi_lid v) {
     uint32_t k = o->rank;
     uint32_t count = i->count;
     if (store) {
-        twi_sb_str(p->out, " = ");
+        twi_sb_printf(p->out, " %s= ", a->merge ? twi_loop_op_name(a->merge) : "");
         count = p->f->ins.at[twi_larg(p->f, v, k)].count;
         operands(p, v, k++, 1);
     }
@@ -233,6 +233,10 @@ static void rest(printer *p, twi_lid v) {
     case TWI_L_LANE_XOR:
         operands(p, v, 0, i->nargs);
         twi_sb_printf(out, " mask %u", i->attr);
+        break;
+    case TWI_L_LANE_SHIFT:
+        operands(p, v, 0, i->nargs);
+        twi_sb_printf(out, " by %d", (int)(int32_t)i->attr);
         break;
     case TWI_L_BARRIER:
         twi_sb_str(out, i->attr == TWI_SCOPE_GROUP ? "group" : "subgroup");

@@ -187,6 +187,7 @@ twi_span twi_span_step(const twi_func *f, twi_lid v, const twi_span *arg, int64_
     case TWI_L_EXTRACT:
     case TWI_L_LANE_XOR:
     case TWI_L_LANE_READ:
+    case TWI_L_LANE_SHIFT:
         return arg[0];
     default:
         return type;

@@ -182,6 +182,11 @@ static bool lanes(const item *t) {
         return (is_i64(operand(t, 1)) && i->count == (vectors ? 1 : a->count)) ||
                wrong(t, "an i64 lane number is wanted");
     uint32_t limit = vectors ? a->count : t->f->lanes;
+    if (i->op == TWI_L_LANE_SHIFT) {
+        int64_t by = (int32_t)i->attr;
+        return (i->count == a->count && by != 0 && by < (int64_t)limit && -by < (int64_t)limit) ||
+               wrong(t, "lanes beyond those there are");
+    }
     return (i->count == a->count && i->attr > 0 && i->attr < limit && (limit & (limit - 1)) == 0) ||
            wrong(t, "lanes beyond those there are");
 }
@@ -203,6 +208,15 @@ static bool structure(const item *t) {
     default:
         return i->attr <= TWI_SCOPE_GROUP || wrong(t, "no such scope");
     }
+}
+
+static const char *merge_fault(const twi_laccess *a, const twi_object *o, bool store) {
+    const bool merges = a->merge == TWI_ADD || a->merge == TWI_MIN || a->merge == TWI_MAX;
+    if (!store || !merges || o->kind != TWI_OBJ_ARRAY || o->role == TWI_IN)
+        return "add, min and max merge into arrays that are stored";
+    const bool whole = o->elem == TW_I32 || o->elem == TW_U32 || o->elem == TW_I64 ||
+                       o->elem == TW_U64 || o->elem == TW_F32 || o->elem == TW_F64;
+    return whole ? NULL : "atomics take numbers of 32 and 64 bits";
 }
 
 static const char *access_fault(const item *t) {
@@ -237,6 +251,8 @@ static const char *access_fault(const item *t) {
     }
     if (a->has_else && (operand(t, k)->elem != i->elem || operand(t, k)->count != i->count))
         return "the value outside is not of the result's type";
+    if (a->merge)
+        return merge_fault(a, o, store);
     return store && o->kind == TWI_OBJ_ARRAY && o->role == TWI_IN ? "an input is not stored" : NULL;
 }
 

@@ -76,7 +76,7 @@ static void visit(flow *w, twi_lid v) {
 static void together(const flow *w, twi_lid v) {
     const twi_func *f = w->c->f;
     const twi_lins *i = &f->ins.at[v];
-    bool lanes = i->op == TWI_L_LANE_FOLD || i->op == TWI_L_LANE_XOR || i->op == TWI_L_LANE_READ;
+    bool lanes = i->op >= TWI_L_LANE_FOLD && i->op <= TWI_L_LANE_SHIFT;
     uint8_t bad = 0;
     if (lanes && !f->explicit_lanes)
         bad = bit(TWI_LV_LANE);

@@ -110,6 +110,33 @@ static void exchange(fixture *f, unsigned lanes) {
     f->loop->func.at[0].ins.at[x].name = twi_intern_str(&f->ctx->names, "float");
 }
 
+/* Atomics and shifts: instructions where a language has them, else compare and swap. */
+static void atomics(void **state) {
+    fixture *f = *state;
+    begin(f, TW_F32, 32);
+    const twi_lid at = id(f, TWI_LV_LANE), x = load(f, 1, at);
+    const twi_lid up = twi_lb_lane_shift(&f->c, x, 2), down = twi_lb_lane_shift(&f->c, up, -3);
+    twi_lb_store(&f->c, (twi_laccess){.object = 2, .merge = TWI_ADD}, &at, down, 0);
+    twi_lb_store(&f->c, (twi_laccess){.object = 3, .merge = TWI_MIN}, &at, at, 0);
+    twi_lb_store(&f->c, (twi_laccess){.object = 3, .merge = TWI_ADD}, &at, at,
+                 twi_lb_op(&f->c, TWI_LT, at, twi_lb_i64(&f->c, 5), 0));
+    const char *text = emit(f, &twi_dialect_cuda);
+    has(text, "__shfl_up_sync(0xffffffffu, ");
+    has(text, "__shfl_down_sync(0xffffffffu, ");
+    has(text, "void tw_mergeadd_f32(float *p, float v)");
+    has(text, "now.bits = atomicCAS((unsigned *)p, seen, next.bits);");
+    has(text, "    tw_mergeadd_f32(&a_Y[lane], ");
+    has(text, "    atomicMin(&a_N[lane], lane);");
+    has(text, ") atomicAdd((unsigned long long *)&a_N[lane], (unsigned long long)lane);");
+    f->loop->func.at[0].lanes = 1;
+    text = emit(f, &twi_dialect_opencl);
+    has(text, "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n");
+    has(text, "void tw_mergeadd_f32(volatile __global float *p, float v)");
+    has(text, "now.bits = atomic_cmpxchg((volatile __global uint *)p, seen, next.bits);");
+    has(text, "now.bits = atom_cmpxchg((volatile __global ulong *)p, seen, next.bits);");
+    has(text, ") atom_add(&a_N[0], 0);");
+}
+
 static void cuda_kernel(void **state) {
     fixture *f = *state;
     exchange(f, 32);
@@ -296,6 +323,7 @@ static void no_lanes_in_opencl(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(cuda_kernel, start, stop),
+        cmocka_unit_test_setup_teardown(atomics, start, stop),
         cmocka_unit_test_setup_teardown(opencl_kernel, start, stop),
         cmocka_unit_test_setup_teardown(parameters, start, stop),
         cmocka_unit_test_setup_teardown(integers_wrap, start, stop),

@@ -154,6 +154,47 @@ static void second_barrier(void **state) {
     assert_non_null(strstr(r.fault.text, "written by worker"));
 }
 
+/* Running sums by shifts, and atomics of all workers and groups into one element. */
+static void shifts_and_atomics(void **state) {
+    bench *b = *state;
+    static const char text[] = "loop k target simt4\n"
+                               "argument 1 Y out i64[16]\n"
+                               "argument 2 H out i64[2] = 5\n"
+                               "argument 3 Z out i64[16]\n"
+                               "entry main {\n fill H\n launch f grid 2\n}\n"
+                               "func f entry 0 scope 0 implicit lanes 4 subs 2 {\n"
+                               "  array Y = 1 i64[16] stride [1]\n"
+                               "  array H = 2 i64[2] stride [1]\n"
+                               "  array Z = 3 i64[16] stride [1]\n"
+                               "  %1 = id grid\n  %2 = id sub\n  %3 = id lane\n"
+                               "  %4 = mul %1, 8\n  %5 = mul %2, 4\n"
+                               "  %6 = add %4, %5\n  %7 = add %6, %3\n"
+                               "  %8 = lane_shift %7 by 1\n"
+                               "  store Y[%7] = %8\n"
+                               "  %9 = lane_shift %7 by -2\n"
+                               "  store Z[%7] = %9\n"
+                               "  store H[0] add= %3\n"
+                               "  %10 = lt %3, 3 : bool\n"
+                               "  store H[1] max= %7 where %10\n"
+                               "}\n";
+    int64_t y[16], z[16], h[2];
+    void *data[] = {y, h, z};
+    twi_interp_result r = run_loop(b, read_loop(b, text), data, NULL);
+    clean(&r);
+    for (int k = 0; k < 16; k++) {
+        assert_int_equal(y[k], k % 4 ? k - 1 : k);
+        assert_int_equal(z[k], k % 4 < 2 ? k + 2 : k);
+    }
+    assert_int_equal(h[0], 5 + 4 * (0 + 1 + 2 + 3));
+    assert_int_equal(h[1], 14);
+    r = run_loop(b, read_loop(b, edited(b, text, "H[0] add=", "H[0] =")), data, NULL);
+    assert_int_equal(r.fault.kind, TWI_FAULT_TWICE);
+    r = run_loop(b, read_loop(b, edited(b, text, " fill H\n", "")), data, NULL);
+    assert_int_equal(r.fault.kind, TWI_FAULT_UNWRITTEN);
+    r = run_loop(b, read_loop(b, edited(b, text, "  %10", "  %11 = load H[0]\n  %10")), data, NULL);
+    assert_int_equal(r.fault.kind, TWI_FAULT_RACE);
+}
+
 /* A subgroup barrier orders the lanes of a subgroup, not two subgroups. */
 static void subgroup_barrier(void **state) {
     bench *b = *state;
@@ -280,6 +321,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(faults, setup, teardown),
         cmocka_unit_test_setup_teardown(second_barrier, setup, teardown),
         cmocka_unit_test_setup_teardown(subgroup_barrier, setup, teardown),
+        cmocka_unit_test_setup_teardown(shifts_and_atomics, setup, teardown),
         cmocka_unit_test_setup_teardown(explicit_lanes, setup, teardown),
         cmocka_unit_test_setup_teardown(recipes, setup, teardown),
     };

@@ -76,6 +76,8 @@ static const char all[] =
     "  barrier group\n"
     "  barrier subgroup\n"
     "  %dot.13 = add %1, %2\n"
+    "  %4 = lane_shift %dot.13 by -3\n"
+    "  store X[%1, 0] max= %4\n"
     "}\n";
 
 static void round_trip(void **state) {

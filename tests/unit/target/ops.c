@@ -123,6 +123,8 @@ static void memory(kernel *k) {
     if (k->count == 3)
         return;
     put(k, "xor", twi_lb_lane_xor(c, k->x, 2));
+    put(k, "shift up", twi_lb_lane_shift(c, k->x, 1));
+    put(k, "shift down", twi_lb_lane_shift(c, k->x, 1 - (int)k->count));
     if (k->elem == TW_F16 || k->elem == TW_BF16)
         return;
     const unsigned merge = k->elem == TW_BOOL ? TWI_OR : TWI_MAX;
@@ -183,6 +185,36 @@ static void masked_stores(kernel *k) {
     }
 }
 
+/* Stored, then merged into by lanes of which some meet in one element; floats by numbers whose sums
+ * are the same in any order. */
+static void atomics(kernel *k) {
+    static const uint16_t merges[] = {TWI_ADD, TWI_MIN, TWI_MAX};
+    static const char *const names[] = {"atomic add", "atomic min", "atomic max"};
+    twi_cursor *c = &k->c;
+    if (k->elem == TW_BOOL || tw_elem_size(k->elem) < 4)
+        return;
+    twi_lid at = k->at;
+    if (k->count > 1)
+        at = twi_lb_op(c, TWI_ADD, twi_lb_splat(c, at, k->count),
+                       twi_lb_op(c, TWI_IDIV, twi_lb_leaf(c, TWI_L_IOTA, TW_I64, k->count, 0),
+                                 twi_lb_i64(c, 2), 0),
+                       0);
+    for (unsigned i = 0; i < 3; i++) {
+        (void)snprintf(k->what[k->outs], sizeof k->what[0], "%s", names[i]);
+        k->out[k->outs] = k->elem;
+        const uint32_t object = IN + 1 + k->outs++;
+        if (object >= k->ir->array.n)
+            continue;
+        twi_lid x = k->x, y = k->y;
+        if (twi_is_float(k->elem) && merges[i] == TWI_ADD) {
+            x = twi_lb_cast(c, k->elem, twi_lb_cast(c, TW_I8, x));
+            y = twi_lb_cast(c, k->elem, twi_lb_cast(c, TW_I8, y));
+        }
+        twi_lb_store(c, (twi_laccess){.object = object}, &k->at, x, 0);
+        twi_lb_store(c, (twi_laccess){.object = object, .merge = merges[i]}, &at, y, k->b);
+    }
+}
+
 static void body(kernel *k, twi_sym name) {
     k->outs = 0;
     k->loop = twi_loop_new(k->arena, k->ir, 0);
@@ -204,6 +236,7 @@ static void body(kernel *k, twi_sym name) {
     memory(k);
     objects(k);
     masked_stores(k);
+    atomics(k);
 }
 
 static void make(kernel *k, tw_context *ctx, tw_elem elem, unsigned count, bool simt) {
