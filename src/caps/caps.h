@@ -23,7 +23,10 @@ typedef struct twi_caps {
     uint32_t banks;   /* of shared memory, 4 bytes wide */
     uint32_t slots;   /* elements of unrolled code a value may have (M5) */
     uint32_t units;   /* cores or multiprocessors */
+    /* simt: what a unit holds at once: workers, groups, registers, shared bytes; cpu: 1 1 0 0 */
+    uint32_t unit_workers, unit_groups, unit_registers, unit_shared;
     uint32_t access_bytes; /* widest load or store of one worker (simt: 16; cpu: vector_bytes) */
+    uint32_t cache_bytes;  /* simt: of the cache before far memory */
     bool indexable;        /* private arrays may be indexed at run time (M6) */
     bool fma;              /* hardware fused multiply-add */
     bool f16, bf16;        /* storage type spoken natively; else by integer operations */
@@ -31,9 +34,14 @@ typedef struct twi_caps {
     uint32_t probe; /* bit probe: set of failed operation classes; 0: all as IEEE says; canonical
                        needs 0 */
     /* cost, analytic: nanoseconds */
-    double op_ns[4];     /* by twi_price: FREE CHEAP DIV FUNC, one vector or one lane's op */
-    double byte_ns;      /* a byte from or to far memory */
-    double near_byte_ns; /* from a cache that holds it */
+    double op_ns[4];      /* by twi_price: FREE CHEAP DIV FUNC; cpu: one vector's op; simt: one
+                             subgroup's, of all that a unit issues at once */
+    double byte_ns;       /* a byte from or to far memory */
+    double cache_byte_ns; /* simt: from the cache before it */
+    double near_byte_ns;  /* cpu: from a cache that holds it */
+    double latency_ns;    /* simt: from a load of far memory to its first use */
+    double turn_ns;       /* simt: one turn of a unit's memory pipe: a request, 128 bytes of it, or
+                             a word of each bank */
     double barrier_ns, launch_ns, lane_round_ns, group_ns, trip_ns;
 } twi_caps;
 

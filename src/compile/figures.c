@@ -12,7 +12,7 @@ static const struct {
     const char *name;
     size_t offset;
 } doubles[] = {FIELD(near_bytes), FIELD(lane_rounds), FIELD(barriers), FIELD(trips),
-               FIELD(scattered)},
+               FIELD(scattered),  FIELD(turns),       FIELD(rounds),   FIELD(indexed)},
   counts[] = {FIELD(code), FIELD(shared_bytes)};
 #undef FIELD
 
@@ -38,6 +38,7 @@ static void by_array(const twi_path *p, uint32_t scope, const twi_features *t,
            c->store_bytes[a]);
         fn(user, scope, twi_format(p->arena, "loads %s", name), t->loads[a], c->loads[a]);
         fn(user, scope, twi_format(p->arena, "stores %s", name), t->stores[a], c->stores[a]);
+        fn(user, scope, twi_format(p->arena, "sectors %s", name), t->sectors[a], c->sectors[a]);
     }
 }
 

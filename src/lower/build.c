@@ -192,34 +192,28 @@ twi_lid twi_w_const(twi_lowering *w, tw_elem elem, uint64_t bits, unsigned flags
 
 twi_lid twi_w_int(twi_lowering *w, int64_t k) { return twi_w_const(w, TW_I64, (uint64_t)k, 0); }
 
+static void count_exchange(twi_lowering *w, unsigned rounds) {
+    if (!w->tally)
+        return;
+    w->tally->lane_rounds += w->trips * rounds;
+    w->tally->waits = false;
+}
+
 twi_lid twi_w_lane_fold(twi_lowering *w, unsigned merge, twi_lid a, unsigned log_stride,
                         unsigned log_extent) {
-    if (w->tally)
-        w->tally->lane_rounds += w->trips * log_extent;
+    count_exchange(w, log_extent);
     return twi_lb_lane_fold(&w->c, merge, a, log_stride, log_extent);
 }
 
 twi_lid twi_w_lane_xor(twi_lowering *w, twi_lid a, uint32_t mask) {
-    if (w->tally)
-        w->tally->lane_rounds += w->trips;
+    count_exchange(w, 1);
     return twi_lb_lane_xor(&w->c, a, mask);
 }
 
-/* Elements of an object that an access of this count moves. */
 static void count_access(twi_lowering *w, const twi_laccess *a, const twi_lid *index,
                          unsigned count, bool store) {
-    if (!w->tally)
-        return;
-    const twi_object *o = &w->c.f->object.at[a->object];
-    double bytes = w->trips * count * (double)tw_elem_size((tw_elem)o->elem);
-    if (twi_is_scattered(w->c.f, a, index, count))
-        w->tally->scattered += w->trips * count;
-    if (o->kind != TWI_OBJ_ARRAY) { /* private objects are meant for registers */
-        w->tally->near_bytes += o->kind == TWI_OBJ_PRIVATE ? 0 : bytes;
-        return;
-    }
-    (store ? w->tally->store_bytes : w->tally->load_bytes)[o->array] += bytes;
-    (store ? w->tally->stores : w->tally->loads)[o->array] += w->trips;
+    if (w->tally)
+        twi_count_touch(w->c.f, &(twi_touch){a, index, count, store, w->trips, w->round}, w->tally);
 }
 
 twi_lid twi_w_load(twi_lowering *w, twi_laccess access, const twi_lid *index, unsigned count,
@@ -238,6 +232,7 @@ static void opened(twi_lowering *w, double trips, twi_lid prev) {
     twi_push(w->arena, &w->anchor, prev);
     set_level(w, w->c.open.at[w->c.open.n - 1], w->c.open.n);
     twi_push(w->arena, &w->open_trips, w->trips);
+    twi_push(w->arena, &w->open_round, w->round);
     twi_push(w->arena, &w->open_known, w->known.n);
     w->trips *= trips;
 }
@@ -247,8 +242,11 @@ twi_lid twi_w_for(twi_lowering *w, twi_lid lo, twi_lid hi) {
     double trips = twi_estimate(w->c.f, hi, groups) - twi_estimate(w->c.f, lo, groups);
     twi_lid prev = last_here(w), i = twi_lb_for(&w->c, lo, hi, 1);
     opened(w, trips > 0 ? trips : 0, prev);
-    if (w->tally)
+    w->round = w->trips;
+    if (w->tally) {
         w->tally->trips += w->trips;
+        w->tally->waits = false;
+    }
     return i;
 }
 
@@ -266,6 +264,10 @@ void twi_w_if(twi_lowering *w, twi_lid condition) {
 
 void twi_w_close(twi_lowering *w) {
     w->trips = w->open_trips.at[--w->open_trips.n];
+    double round = w->open_round.at[--w->open_round.n];
+    if (w->tally && round != w->round)
+        w->tally->waits = false;
+    w->round = round;
     forget_known(w, w->open_known.at[--w->open_known.n], w->c.open.n);
     w->anchor.n--;
     twi_lb_close(&w->c);

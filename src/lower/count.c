@@ -70,51 +70,95 @@ bool twi_is_scattered(const twi_func *f, const twi_laccess *a, const twi_lid *in
     return o->rank > 0 && o->stride[a->dim] != 1;
 }
 
-static void count_access(const twi_func *f, const twi_lins *i, double trips, twi_features *out) {
-    const twi_object *o = &f->object.at[f->access.at[i->attr].object];
-    bool store = i->op == TWI_L_LSTORE;
-    unsigned count = store ? f->ins.at[f->args.at[i->arg + o->rank]].count : i->count;
-    double bytes = trips * count * (double)tw_elem_size((tw_elem)o->elem);
-    if (twi_is_scattered(f, &f->access.at[i->attr], &f->args.at[i->arg], count))
-        out->scattered += trips * count;
-    if (o->kind != TWI_OBJ_ARRAY) { /* private objects are meant for registers */
-        out->near_bytes += o->kind == TWI_OBJ_PRIVATE ? 0 : bytes;
-        return;
-    }
-    (store ? out->store_bytes : out->load_bytes)[o->array] += bytes;
-    (store ? out->stores : out->loads)[o->array] += trips;
+static bool follows_loop(const twi_func *f, twi_lid v) {
+    const twi_lins *i = &f->ins.at[v];
+    bool is = i->op == TWI_L_FOR;
+    for (unsigned k = 0; i->op < TWI_ELEMENTWISE_END && k < i->nargs; k++)
+        is = is || follows_loop(f, f->args.at[i->arg + k]);
+    return is;
 }
 
-static void count_ins(const twi_func *f, const twi_lins *i, double trips, twi_features *out) {
+static bool is_indexed(const twi_func *f, const twi_object *o, const twi_lid *index) {
+    bool is = false;
+    for (unsigned d = 0; o->kind == TWI_OBJ_PRIVATE && d < o->rank; d++)
+        is = is || follows_loop(f, index[d]);
+    return is;
+}
+
+void twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out) {
+    const twi_object *o = &f->object.at[t->access->object];
+    double bytes = t->trips * t->count * (double)tw_elem_size((tw_elem)o->elem);
+    bool simt = !f->explicit_lanes;
+    if (twi_is_scattered(f, t->access, t->index, t->count))
+        out->scattered += t->trips * t->count;
+    if (o->kind != TWI_OBJ_ARRAY) { /* private objects are meant for registers */
+        out->near_bytes += o->kind == TWI_OBJ_PRIVATE ? 0 : bytes;
+        if (simt && is_indexed(f, o, t->index))
+            out->indexed += t->trips;
+        if (simt && o->kind == TWI_OBJ_SHARED)
+            out->turns += t->trips * f->subs * twi_access_turns(f, t);
+        return;
+    }
+    (t->store ? out->store_bytes : out->load_bytes)[o->array] += bytes;
+    (t->store ? out->stores : out->loads)[o->array] += t->trips;
+    if (simt)
+        out->sectors[o->array] += t->trips * f->subs * twi_access_sectors(f, t);
+    if (!t->store && !out->waits) {
+        out->rounds += t->round;
+        out->waits = true;
+    }
+}
+
+static void count_exchange(double rounds, twi_features *out) {
+    out->lane_rounds += rounds;
+    out->waits = false;
+}
+
+static void count_ins(const twi_func *f, const twi_lins *i, double trips, double round,
+                      twi_features *out) {
     if (i->op < TWI_ELEMENTWISE_END) {
         if (!(i->flags & TWI_FLAG_INDEX))
             out->ops[twi_op_row(i->op)->price] += trips;
     } else if (i->op == TWI_L_LLOAD || i->op == TWI_L_LSTORE) {
-        count_access(f, i, trips, out);
+        twi_touch t = {&f->access.at[i->attr],
+                       &f->args.at[i->arg],
+                       i->count,
+                       i->op == TWI_L_LSTORE,
+                       trips,
+                       round};
+        if (t.store)
+            t.count = f->ins.at[t.index[f->object.at[t.access->object].rank]].count;
+        twi_count_touch(f, &t, out);
     } else if (i->op == TWI_L_LANE_FOLD) {
-        out->lane_rounds += trips * (i->attr >> 16);
+        count_exchange(trips * (i->attr >> 16), out);
     } else if (i->op == TWI_L_LANE_XOR) {
-        out->lane_rounds += trips;
+        count_exchange(trips, out);
     } else if (i->op == TWI_L_BARRIER) {
         out->barriers += trips;
+        out->waits = false;
     }
 }
 
-static void count_body(const twi_func *f, twi_lid first, double trips, double groups,
+/* `round`: trips of the body of the innermost rolled loop. */
+static void count_body(const twi_func *f, twi_lid first, double trips, double round, double groups,
                        twi_features *out) {
     for (twi_lid v = first; v; v = f->ins.at[v].next) {
         const twi_lins *i = &f->ins.at[v];
-        double inner = trips;
+        double inner = trips, inner_round = round;
         if (i->op == TWI_L_FOR) {
             double n = twi_estimate(f, f->args.at[i->arg + 1], groups) -
                        twi_estimate(f, f->args.at[i->arg], groups);
             inner *= n > 0 ? n : 0;
+            inner_round = inner;
             out->trips += inner;
+            out->waits = false;
         } else if (i->op == TWI_L_UNROLL) {
             inner *= i->attr;
         }
-        count_ins(f, i, trips, out);
-        count_body(f, i->body, inner, groups, out);
+        count_ins(f, i, trips, round, out);
+        count_body(f, i->body, inner, inner_round, groups, out);
+        if (inner_round != round)
+            out->waits = false;
     }
 }
 
@@ -159,9 +203,10 @@ void twi_count(twi_arena *arena, const twi_loop *loop, uint32_t scope, twi_featu
     out->store_bytes = TWI_NEW_N(arena, double, arrays + 1u);
     out->loads = TWI_NEW_N(arena, double, arrays + 1u);
     out->stores = TWI_NEW_N(arena, double, arrays + 1u);
+    out->sectors = TWI_NEW_N(arena, double, arrays + 1u);
     if (!f)
         return;
-    count_body(f, f->first, 1, (double)out->groups, out);
+    count_body(f, f->first, 1, 1, (double)out->groups, out);
     twi_features_of_func(f, out);
     out->lanes = f->lanes;
     out->workers = f->explicit_lanes ? 1 : f->lanes * f->subs;

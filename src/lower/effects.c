@@ -15,8 +15,10 @@ static void record(twi_lowering *w, unsigned kind, uint64_t reads, uint64_t writ
     twi_event e = {(uint8_t)kind, reads, writes};
     if (w->barrier_before && w->barrier_before[w->event]) {
         twi_lb_barrier(&w->c, TWI_SCOPE_GROUP);
-        if (w->tally)
+        if (w->tally) {
             w->tally->barriers += w->trips;
+            w->tally->waits = false;
+        }
     }
     w->event++;
     if (!w->barrier_before)

@@ -22,7 +22,7 @@ static void begin(twi_lowering *w, twi_arena *arena, const tw_ir *ir, const twi_
     w->memo = TWI_NEW_N(arena, twi_lid, ir->ins.n);
     w->slot_array = TWI_NEW_N(arena, uint32_t, ir->ins.n);
     w->next_object = TWI_NEW_N(arena, uint32_t, ir->ins.n);
-    w->trips = 1;
+    w->trips = w->round = 1;
 }
 
 /* Strides and alignment of the arguments: what the layout and the entry's facts say. */
@@ -160,6 +160,7 @@ void twi_tally(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const tw
     out->store_bytes = TWI_NEW_N(arena, double, ir->array.n);
     out->loads = TWI_NEW_N(arena, double, ir->array.n);
     out->stores = TWI_NEW_N(arena, double, ir->array.n);
+    out->sectors = TWI_NEW_N(arena, double, ir->array.n);
     twi_mark mark = twi_arena_mark(arena);
     bool *barriers = find_barriers(arena, ir, caps, plan);
     twi_loop *scratch = twi_loop_new(arena, ir, caps->name);

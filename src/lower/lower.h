@@ -11,7 +11,8 @@
 
 /* What one call of a scope does, counted by the walk: trips of open loops times what is built in
  * them. Run-time trip counts are estimated by the middle of their range. Vectors count once; index
- * arithmetic is not counted. */
+ * arithmetic is not counted. "A group": on implicit lanes what one of its workers does, sectors and
+ * turns apart. */
 typedef struct twi_features {
     double ops[TWI_PRICES];              /* by price class, a group */
     double *load_bytes, *store_bytes;    /* by array id: bytes moved by one group; a value computed
@@ -20,8 +21,16 @@ typedef struct twi_features {
     double near_bytes;                   /* stripes, scratch and shared, in loops (a group) */
     double lane_rounds, barriers, trips; /* a group */
     double scattered; /* elements that vectors move one by one (gathers, strides), a group */
-    uint32_t arrays;  /* length of the tables by array id */
-    uint32_t code;    /* instructions with unrolling: code size */
+    double *sectors;  /* by array id: 32-byte sectors under the requests of a group's subgroups;
+                         implicit lanes */
+    double turns;     /* of the banks of shared memory, all subgroups of a group */
+    double indexed;  /* accesses of private elements that a rolled loop numbers: implicit lanes have
+                        them in memory; a worker */
+    double rounds;   /* times that a worker waits for far memory: loads between two exchanges or in
+                        one trip of a rolled loop wait together */
+    bool waits;      /* while counting: such loads are under way */
+    uint32_t arrays; /* length of the tables by array id */
+    uint32_t code;   /* instructions with unrolling: code size */
     uint32_t stripe, shared_bytes,
         slots; /* elements kept a worker; bytes a group; most slots of one value */
     uint32_t workers, lanes, depth; /* deepest float fold */

@@ -73,7 +73,8 @@ typedef struct twi_lowering {
     TWI_VEC(twi_order) orders;
     twi_features *tally; /* NULL: only build */
     double trips;        /* product of the open loops' trips */
-    TWI_VEC(double) open_trips;
+    double round;        /* trips of the body of the innermost rolled loop */
+    TWI_VEC(double) open_trips, open_round;
     TWI_VEC(twi_known) known;
     uint32_t known_chain[TWI_KNOWN_CHAINS]; /* newest of each chain, + 1 */
     TWI_VEC(uint32_t) open_known;           /* known.n at each open body */
@@ -221,6 +222,18 @@ bool twi_is_scattered(const twi_func *f, const twi_laccess *a, const twi_lid *in
                       unsigned count);
 void twi_features_of_func(const twi_func *f,
                           twi_features *out); /* sizes: code, shared bytes, slots */
+typedef struct {
+    const twi_laccess *access;
+    const twi_lid *index;
+    unsigned count;
+    bool store;
+    double trips, round; /* in all; bodies of the innermost rolled loop around it */
+} twi_touch;
+void twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out);
+
+/* ---- lanes.c: one subgroup's access of an object, implicit lanes ---- */
+double twi_access_sectors(const twi_func *f, const twi_touch *t); /* of 32 bytes */
+double twi_access_turns(const twi_func *f, const twi_touch *t); /* of the banks of shared memory */
 
 /* ---- order.c ---- */
 /* How the plan folds: digits in the order they combine; its depth (order->depth). */

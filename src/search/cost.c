@@ -1,10 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The analytic score: features of the walk times the target's prices. It ranks plans; it does not
  * predict times.
+ *
+ * One core of a CPU works its groups off one after the other. On implicit lanes a plan has three
+ * lengths: the chain of one group's waits times the waves of groups that do not fit at once, what
+ * the busiest unit issues and moves, and what all units move together. Their root of squares is the
+ * time: the longest hides most of the others.
  */
 #include "search/view.h"
 
 #include <math.h>
+
+static double least(double a, double b) { return a < b ? a : b; }
+static double most(double a, double b) { return a > b ? a : b; }
+
+static double array_bytes(const tw_ir *ir, uint32_t a) {
+    double size = (double)tw_elem_size((tw_elem)ir->array.at[a].elem);
+    for (unsigned d = 0; d < ir->array.at[a].rank; d++) {
+        int64_t n;
+        size *= twi_ix_is_const(ir, ir->array.at[a].dim[d], &n) ? (double)n : 1;
+    }
+    return size;
+}
+
+/* Code far beyond an instruction cache runs from farther away. */
+static double code_factor(const twi_features *f) {
+    return f->code > 4096 ? 1 + (f->code - 4096) / 16384.0 : 1;
+}
+
+/* ---- explicit lanes ---- */
 
 /* Work of one group in ns. What vectors move element by element costs an access and an
  * insertion each. */
@@ -18,27 +42,85 @@ static double group_ns(const twi_caps *caps, const twi_features *f) {
     }
     double lanes = f->lanes > 1 ? f->lanes : 1;
     ns += (accesses + 2 * f->scattered) * caps->op_ns[TWI_PRICE_CHEAP];
-    /* A stripe is written once and read at least once: whole vectors where lanes are explicit. */
-    double width = caps->family == TWI_FAMILY_CPU ? 4 * lanes : 4;
-    ns += (bytes + f->near_bytes + 2 * width * f->stripe) * caps->near_byte_ns;
+    /* A stripe is written once and read at least once: whole vectors. */
+    ns += (bytes + f->near_bytes + 8 * lanes * f->stripe) * caps->near_byte_ns;
     ns += f->lane_rounds * caps->lane_round_ns + f->barriers * caps->barrier_ns +
           f->trips * caps->trip_ns;
     return ns;
 }
 
-double twi_search_cost(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {
+static double explicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {
     double far = 0, groups = (double)f->groups;
-    for (uint32_t a = 1; a < ir->array.n; a++) {
-        double size = (double)tw_elem_size((tw_elem)ir->array.at[a].elem);
-        for (unsigned d = 0; d < ir->array.at[a].rank; d++) {
-            int64_t n;
-            size *= twi_ix_is_const(ir, ir->array.at[a].dim[d], &n) ? (double)n : 1;
-        }
-        double moved = a < f->arrays ? (f->load_bytes[a] + f->store_bytes[a]) * groups : 0;
-        far += moved < size ? moved : size;
+    for (uint32_t a = 1; a < ir->array.n && a < f->arrays; a++)
+        far += least((f->load_bytes[a] + f->store_bytes[a]) * groups, array_bytes(ir, a));
+    return caps->launch_ns + far * caps->byte_ns + groups * group_ns(caps, f) * code_factor(f);
+}
+
+/* ---- implicit lanes ---- */
+
+#define OWN_REGISTERS 24 /* of a worker, beside what it keeps: addresses, masks, temporaries */
+#define WAIT 8           /* instructions in whose time a worker's next one is ready */
+
+static double registers(const twi_caps *caps, const twi_features *f) {
+    return least(OWN_REGISTERS + f->stripe + f->slots, caps->registers);
+}
+
+/* Groups that a unit holds at once. */
+static double resident(const twi_caps *caps, const twi_features *f) {
+    double n = caps->unit_groups;
+    n = least(n, floor(caps->unit_workers / (double)f->workers));
+    if (caps->unit_registers)
+        n = least(n, floor(caps->unit_registers / (f->workers * registers(caps, f))));
+    if (caps->unit_shared && f->shared_bytes)
+        n = least(n, floor(caps->unit_shared / (double)f->shared_bytes));
+    return most(n, 1);
+}
+
+/* What one worker issues, in ns of a unit that serves its subgroup alone. */
+static double issue_ns(const twi_caps *caps, const twi_features *f) {
+    double cheap = caps->op_ns[TWI_PRICE_CHEAP], ns = 0, accesses = f->indexed;
+    for (unsigned p = 0; p < TWI_PRICES; p++)
+        ns += f->ops[p] * caps->op_ns[p];
+    for (uint32_t a = 1; a < f->arrays; a++)
+        accesses += f->loads[a] + f->stores[a];
+    return (ns + (2 * accesses + 2 * f->lane_rounds + 3 * f->trips) * cheap) * code_factor(f);
+}
+
+/* Turns of a unit's memory pipe for one group: a request, or 128 bytes of it. */
+static double pipe_turns(const twi_features *f, double subs) {
+    double turns = f->turns + f->indexed * subs;
+    for (uint32_t a = 1; a < f->arrays; a++)
+        turns += most((f->loads[a] + f->stores[a]) * subs, f->sectors[a] / 4);
+    return turns;
+}
+
+/* What all groups move, as far as arrays are read again from a cache. */
+static double moving_ns(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {
+    double moved = 0, touched = 0;
+    for (uint32_t a = 1; a < ir->array.n && a < f->arrays; a++) {
+        double bytes = 32 * f->sectors[a] * (double)f->groups;
+        moved += bytes;
+        touched += least(bytes, array_bytes(ir, a));
     }
-    /* Code far beyond an instruction cache runs from farther away. */
-    double code = f->code > 4096 ? 1 + (f->code - 4096) / 16384.0 : 1;
-    double waves = caps->family == TWI_FAMILY_SIMT ? ceil(groups / caps->units) : groups;
-    return caps->launch_ns + far * caps->byte_ns + waves * group_ns(caps, f) * code;
+    double cached = moved * caps->cache_byte_ns;
+    return touched < 0.75 * caps->cache_bytes ? cached : most(cached, touched * caps->byte_ns);
+}
+
+static double implicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {
+    double subs = most(f->workers / most(f->lanes, 1), 1), groups = most((double)f->groups, 1);
+    double issue = issue_ns(caps, f), units = caps->units;
+    double unit = most(issue * subs, pipe_turns(f, subs) * caps->turn_ns);
+    double waves = groups / (units * resident(caps, f));
+    waves = waves < 8 ? ceil(waves) : waves + 0.5; /* the tail of many waves is a small part */
+    double chain = caps->group_ns + f->rounds * caps->latency_ns +
+                   f->lane_rounds * caps->lane_round_ns + f->trips * caps->trip_ns +
+                   f->barriers * caps->barrier_ns * (1 + subs / 8) + WAIT * issue;
+    double all = ceil(groups / units) * unit, moving = moving_ns(ir, caps, f);
+    chain *= waves;
+    return caps->launch_ns + sqrt(chain * chain + all * all + moving * moving);
+}
+
+double twi_search_cost(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {
+    return caps->family == TWI_FAMILY_SIMT ? implicit_cost(ir, caps, f)
+                                           : explicit_cost(ir, caps, f);
 }

@@ -86,9 +86,13 @@ bool twi_opencl_caps(tw_context *ctx, unsigned index, twi_caps *caps) {
     if (!(is.single & TWI_CL_DENORM))
         caps->probe |= TWI_PROBE_ARITH | TWI_PROBE_FUNCTION;
     caps->indexable = cpu; /* private memory is the stack there, not registers */
-    if (cpu) {
+    if (cpu) {             /* a unit is a core: one group at a time, worker after worker */
+        caps->unit_workers = caps->workers;
+        caps->unit_groups = 1;
+        caps->unit_registers = caps->unit_shared = 0;
         caps->byte_ns = 0.1;
-        caps->near_byte_ns = 0.02;
+        caps->cache_byte_ns = caps->near_byte_ns = 0.02;
+        caps->latency_ns = 5;
         caps->launch_ns = 20000;
     }
     return true;

@@ -219,6 +219,9 @@ static void check_tally(const trial *t0) {
             {"lane rounds", t.lane_rounds, c.lane_rounds},
             {"barriers", t.barriers, c.barriers},
             {"trips", t.trips, c.trips},
+            {"turns of banks", t.turns, c.turns},
+            {"rounds of loads", t.rounds, c.rounds},
+            {"indexed private elements", t.indexed, c.indexed},
             {"code", t.code, c.code},
             {"shared bytes", t.shared_bytes, c.shared_bytes},
         };
@@ -230,7 +233,7 @@ static void check_tally(const trial *t0) {
         for (uint32_t x = 1; x < ir->array.n; x++)
             if (!near(t.load_bytes[x], c.load_bytes[x]) ||
                 !near(t.store_bytes[x], c.store_bytes[x]) || !near(t.loads[x], c.loads[x]) ||
-                !near(t.stores[x], c.stores[x]))
+                !near(t.stores[x], c.stores[x]) || !near(t.sectors[x], c.sectors[x]))
                 complain(t0, "tally of an array's accesses differs from what was built");
     }
 }

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the lanes of one subgroup touch together (implicit lanes): the offsets of an access by lane,
+ * where every other id and all trips are 0; from them sectors of far memory and turns of the banks
+ * of shared memory.
+ */
+#include "lower/walk.h"
+
+#define MOST_LANES 64 /* wider subgroups are seen by their first lanes */
+#define SECTOR 32     /* bytes that far memory moves at once */
+#define BANK 4        /* bytes of one bank a turn */
+
+typedef struct {
+    bool same; /* at[0] is the value of all lanes */
+    int64_t at[MOST_LANES];
+} by_lane;
+
+static int64_t floor_div(int64_t a, int64_t b) {
+    if (b == 0)
+        return 0;
+    int64_t q = a / b;
+    return q - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static int64_t apply(unsigned op, int64_t a, int64_t b) {
+    switch (op) {
+    case TWI_ADD:
+        return a + b;
+    case TWI_SUB:
+        return a - b;
+    case TWI_MUL:
+        return a * b;
+    case TWI_IDIV:
+        return floor_div(a, b);
+    case TWI_IMOD:
+        return b ? a - b * floor_div(a, b) : a;
+    case TWI_MIN:
+        return a < b ? a : b;
+    case TWI_MAX:
+        return a > b ? a : b;
+    case TWI_BXOR:
+        return a ^ b;
+    case TWI_CAST:
+        return a;
+    default:
+        return 0;
+    }
+}
+
+/* An index by lane; what is loaded or varies with other ids and trips counts as 0. */
+static void eval(const twi_func *f, twi_lid v, unsigned lanes, by_lane *out) {
+    const twi_lins *i = &f->ins.at[v];
+    out->same = true;
+    out->at[0] = i->op == TWI_L_LCONST ? (int64_t)f->constant.at[i->attr] : 0;
+    if (i->op == TWI_L_ID && i->attr == TWI_LV_LANE && lanes > 1) {
+        out->same = false;
+        for (unsigned l = 0; l < lanes; l++)
+            out->at[l] = l;
+    }
+    if (i->op >= TWI_ELEMENTWISE_END || !i->nargs || i->nargs > 2)
+        return;
+    by_lane b = {.same = true};
+    eval(f, f->args.at[i->arg], lanes, out);
+    if (i->nargs > 1)
+        eval(f, f->args.at[i->arg + 1], lanes, &b);
+    bool same = out->same && b.same;
+    for (unsigned l = 0; l < (same ? 1 : lanes); l++)
+        out->at[l] = apply(i->op, out->at[out->same ? 0 : l], b.at[b.same ? 0 : l]);
+    out->same = same;
+}
+
+static unsigned lanes_of(const twi_func *f) {
+    return f->lanes < MOST_LANES ? f->lanes : MOST_LANES;
+}
+
+/* First byte of each lane's access; returns the lanes that differ: all, or 1. */
+static unsigned offsets(const twi_func *f, const twi_touch *t, int64_t *out) {
+    const twi_object *o = &f->object.at[t->access->object];
+    int64_t size = (int64_t)tw_elem_size((tw_elem)o->elem);
+    unsigned lanes = lanes_of(f);
+    bool same = true;
+    for (unsigned l = 0; l < lanes; l++)
+        out[l] = 0;
+    for (unsigned d = 0; d < o->rank; d++) {
+        by_lane x;
+        eval(f, t->index[d], lanes, &x);
+        same = same && x.same;
+        for (unsigned l = 0; l < lanes; l++)
+            out[l] += x.at[x.same ? 0 : l] * o->stride[d] * size;
+    }
+    return same ? 1 : lanes;
+}
+
+typedef struct {
+    unsigned n;
+    int64_t at[MOST_LANES * 8];
+} units;
+
+/* The units of `size` bytes under the lanes' accesses. Neighbours come in order nearly always. */
+static void distinct(const twi_func *f, const twi_touch *t, int64_t size, units *out) {
+    int64_t first[MOST_LANES];
+    unsigned lanes = offsets(f, t, first);
+    int64_t elem = (int64_t)tw_elem_size((tw_elem)f->object.at[t->access->object].elem);
+    out->n = 0;
+    for (unsigned l = 0; l < lanes; l++) {
+        int64_t last = floor_div(first[l] + elem * t->count - 1, size);
+        for (int64_t u = floor_div(first[l], size); u <= last; u++) {
+            bool seen = false;
+            for (unsigned k = out->n; k-- > 0 && !seen;)
+                seen = out->at[k] == u;
+            if (!seen && out->n < sizeof out->at / sizeof out->at[0])
+                out->at[out->n++] = u;
+        }
+    }
+}
+
+double twi_access_sectors(const twi_func *f, const twi_touch *t) {
+    units u;
+    distinct(f, t, SECTOR, &u);
+    return u.n;
+}
+
+double twi_access_turns(const twi_func *f, const twi_touch *t) {
+    units u;
+    unsigned turns[MOST_LANES] = {0}, most = 1, banks = lanes_of(f); /* one a lane */
+    distinct(f, t, BANK, &u);
+    for (unsigned k = 0; k < u.n; k++) {
+        unsigned *turn = &turns[(uint64_t)u.at[k] % banks];
+        most = ++*turn > most ? *turn : most;
+    }
+    return most;
+}
