@@ -75,6 +75,105 @@ twi_lid twi_canonical_row(twi_lowering *w, const twi_fold *f, uint32_t object, t
     return get(&r, twi_w_int(w, 0));
 }
 
+/* ---- element by element ----
+ * Elements come in ascending positions, so a chunk is full when its last one was added; its result
+ * is an element of the row above. Lanes begin at the identity, which changes nothing. */
+static row row_of(twi_lowering *w, const twi_fold *f, unsigned level, twi_lid *index) {
+    unsigned rank = twi_fold_index(w, f, index);
+    return (row){w, f, f->row[level], index, rank + 1};
+}
+
+static twi_lid lane_of(twi_lowering *w, const twi_fold *f, unsigned level, twi_lid position) {
+    return twi_w_ix(w, TWI_IMOD, position, twi_w_int(w, f->lanes[level]));
+}
+
+static void reset(row *r, int64_t lanes) {
+    twi_lowering *w = r->w;
+    unsigned count = w->c.f->object.at[r->object].count;
+    twi_lid i = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, lanes));
+    put(r, i, twi_w_splat(w, twi_state_identity(w, r->f, 1).v[0], count));
+    twi_w_close(w);
+}
+
+static void add(row *r, twi_lid lane, twi_lid x) {
+    twi_state a = {{get(r, lane), 0}}, b = {{x, 0}};
+    put(r, lane, twi_state_combine(r->w, r->f, a, b).v[0]);
+}
+
+/* real: does the element exist? 0: always. */
+static void push(twi_lowering *w, const twi_fold *f, unsigned level, twi_lid x, twi_lid position,
+                 twi_lid real) {
+    twi_lid index[TWI_MAX_RANK];
+    row r = row_of(w, f, level, index);
+    add(&r, lane_of(w, f, level, position), x);
+    if (level + 1 == f->levels)
+        return;
+    twi_lid in_chunk = twi_w_ix(w, TWI_IMOD, position, twi_w_int(w, TWI_CHUNK));
+    twi_lid full = twi_w_ix(w, TWI_EQ, in_chunk, twi_w_int(w, TWI_CHUNK - 1));
+    twi_w_if(w, real ? twi_w_ix(w, TWI_AND, full, real) : full);
+    chunk(&r, twi_w_int(w, 0), f->lanes[level]);
+    twi_lid result = get(&r, twi_w_int(w, 0));
+    reset(&r, f->lanes[level]);
+    push(w, f, level + 1, result, twi_w_ix(w, TWI_IDIV, position, twi_w_int(w, TWI_CHUNK)), 0);
+    twi_w_close(w);
+}
+
+void twi_stream_init(twi_lowering *w, twi_fold *f) {
+    uint32_t mark = twi_w_scope(w);
+    f->levels = twi_stream_lanes(w->ir, f->id, f->lanes);
+    for (unsigned k = 0; k < f->levels; k++) {
+        twi_object o =
+            twi_fold_shape(w, f, (tw_elem)twi_ins_of(w->ir, f->id)->type.elem, f->lanes[k]);
+        if (!f->row[k])
+            f->row[k] = twi_lb_object(&w->c, &o);
+        unsigned depth = twi_w_depth(w);
+        twi_lid index[TWI_MAX_RANK];
+        twi_fold_open(w, f, f->own);
+        row r = row_of(w, f, k, index);
+        reset(&r, f->lanes[k]);
+        twi_w_shut(w, depth);
+        twi_w_forget(w, mark);
+    }
+}
+
+void twi_stream_update(twi_lowering *w, const twi_fold *f, twi_lid x, twi_lid real) {
+    const twi_ins *i = twi_ins_of(w->ir, f->id);
+    twi_lid position = twi_w_int(w, 0);
+    for (unsigned k = 0; k < i->nfold; k++) {
+        unsigned a = i->fold[k], step = w->ir->axis.at[a].kind == TWI_AXIS_STEP;
+        if (k)
+            position = twi_w_ix(w, TWI_MUL, position, twi_w_span(w, a));
+        position = twi_w_ix(w, TWI_ADD, position, twi_w_number(w, a, (uint8_t)(255u << step)));
+    }
+    push(w, f, 0, x, position, real);
+}
+
+/* What is left in the lanes of each level is the last, shorter chunk of the row above. */
+void twi_stream_finish(twi_lowering *w, const twi_fold *f, bool at_top) {
+    const twi_ins *i = twi_ins_of(w->ir, f->id);
+    unsigned depth = twi_w_depth(w);
+    uint32_t mark = twi_w_scope(w);
+    twi_fold_open(w, f, f->own);
+    twi_lid n = twi_w_int(w, 1), x = 0;
+    for (unsigned k = 0; k < i->nfold; k++)
+        n = twi_w_ix(w, TWI_MUL, n, twi_w_span(w, i->fold[k]));
+    for (unsigned k = 0; k < f->levels; k++) {
+        twi_lid index[TWI_MAX_RANK];
+        row r = row_of(w, f, k, index);
+        if (k) {
+            n = twi_w_ix(w, TWI_IDIV, n, twi_w_int(w, TWI_CHUNK));
+            add(&r, lane_of(w, f, k, n), x);
+        }
+        chunk(&r, twi_w_int(w, 0), f->lanes[k]);
+        x = get(&r, twi_w_int(w, 0));
+    }
+    twi_state s = {{x, 0}};
+    twi_fold_settle(w, f, s, at_top && w->c.open.n == depth);
+    twi_w_shut(w, depth);
+    twi_w_forget(w, mark);
+}
+
+/* ---- chunks in a loop ---- */
 void twi_fold_finish_chunks(twi_lowering *w, twi_fold *f, bool at_top) {
     unsigned axis = twi_ins_of(w->ir, f->id)->fold[0];
     unsigned depth = twi_w_depth(w);

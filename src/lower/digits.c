@@ -144,6 +144,16 @@ static twi_lid block_bound(twi_lowering *w, unsigned axis, bool high) {
     return twi_w_ix(w, TWI_MIN, end, twi_w_hi(w, axis));
 }
 
+twi_lid twi_w_span(twi_lowering *w, unsigned axis) {
+    int64_t n = twi_axis_extent(w->ir, axis);
+    if (w->ir->axis.at[axis].kind == TWI_AXIS_STEP)
+        return twi_w_ix(w, TWI_SUB, block_bound(w, axis, true), block_bound(w, axis, false));
+    if (n >= 0)
+        return twi_w_int(w, n);
+    return twi_w_ix(w, TWI_MAX, twi_w_ix(w, TWI_SUB, twi_w_hi(w, axis), twi_w_lo(w, axis)),
+                    twi_w_int(w, 0));
+}
+
 twi_lid twi_w_eval(twi_lowering *w, twi_ix x, bool vector) {
     static const uint16_t binary[] = {
         [TWI_IX_ADD] = TWI_ADD,  [TWI_IX_SUB] = TWI_SUB,  [TWI_IX_MUL] = TWI_MUL,

@@ -20,7 +20,8 @@ static const twi_ins *fold_ins(const twi_lowering *w, const twi_fold *f) {
 
 bool twi_is_canonical_row(const tw_ir *ir, twi_id fold) {
     const twi_ins *i = twi_ins_of(ir, fold);
-    return i->order == TWI_ORDER_CANONICAL && (i->op == TWI_SUM || i->op == TWI_PROD);
+    return i->order == TWI_ORDER_CANONICAL && (i->op == TWI_SUM || i->op == TWI_PROD) &&
+           twi_fold_rounds(ir, fold);
 }
 
 /* One chain over the elements as they come: neither slots nor lanes hold accumulators of their own.
@@ -35,7 +36,8 @@ static bool is_chain(const tw_ir *ir, twi_id fold) {
 /* Digits of a folded axis that have accumulators of their own. */
 static uint8_t own_accumulators(const twi_lowering *w, twi_id fold, unsigned axis) {
     const twi_map *m = twi_w_map(w, axis);
-    uint8_t slots = is_chain(w->ir, fold) ? 0 : twi_level_digits(m, TWI_LV_SLOT);
+    bool one = is_chain(w->ir, fold) || twi_fold_streams(w->ir, w->frame, fold);
+    uint8_t slots = one ? 0 : twi_level_digits(m, TWI_LV_SLOT);
     for (unsigned d = 0; d < m->n; d++)
         if (twi_is_canonical_row(w->ir, fold) && twi_map_weight(m, d) >= 256)
             slots &= (uint8_t) ~(1u << d);
@@ -51,6 +53,7 @@ void twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsi
     f->states = i->op == TWI_ARGMAX || i->op == TWI_ARGMIN ? 2 : 1;
     for (unsigned k = 0; k < i->nfold; k++)
         f->folded |= 1ull << i->fold[k];
+    f->streams = twi_fold_streams(w->ir, w->frame, id);
     f->first_loop = f->chunk_loop = -1;
     for (unsigned k = 0; k < n; k++) {
         if (!((f->own | f->folded) >> loops[k].axis & 1))
@@ -58,7 +61,7 @@ void twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsi
         f->level = (int)k + 1;
         if (!(f->folded >> loops[k].axis & 1))
             continue;
-        bool chunk = twi_is_canonical_row(w->ir, id) &&
+        bool chunk = twi_is_canonical_row(w->ir, id) && !f->streams &&
                      twi_map_weight(twi_w_map(w, loops[k].axis), loops[k].digit) >= 2048;
         if (chunk)
             f->chunk_loop = (int)k;
@@ -149,7 +152,7 @@ twi_state twi_state_combine(twi_lowering *w, const twi_fold *f, twi_state a, twi
 
 /* ---- accumulators
  * ------------------------------------------------------------------------------------ */
-static unsigned acc_index(twi_lowering *w, const twi_fold *f, twi_lid *index) {
+unsigned twi_fold_index(twi_lowering *w, const twi_fold *f, twi_lid *index) {
     unsigned rank = 0;
     for (unsigned a = 0; a < w->ir->axis.n; a++)
         if (f->inner[a] && twi_digits_extent(twi_w_map(w, a), f->inner[a]) > 1)
@@ -157,23 +160,31 @@ static unsigned acc_index(twi_lowering *w, const twi_fold *f, twi_lid *index) {
     return rank;
 }
 
-static void acc_object(twi_lowering *w, twi_fold *f, unsigned state, tw_elem elem) {
+/* more: extent of a dimension at the end; 0: none. */
+twi_object twi_fold_shape(twi_lowering *w, const twi_fold *f, tw_elem elem, int64_t more) {
     twi_object o = {.kind = TWI_OBJ_PRIVATE, .elem = (uint8_t)elem, .name = fold_ins(w, f)->name};
     o.count = (uint16_t)twi_w_value_count(w, f->own | f->folded);
-    int64_t elements = 1;
+    int64_t elements = more ? more : 1;
     for (unsigned a = 0; a < w->ir->axis.n; a++) {
         int64_t e = f->inner[a] ? twi_digits_extent(twi_w_map(w, a), f->inner[a]) : 1;
         if (e > 1)
             o.extent[o.rank++] = e;
         elements *= e;
     }
+    if (more)
+        o.extent[o.rank++] = more;
     if (w->vectors && elements * o.count * (int64_t)tw_elem_size(elem) > 8192)
         o.kind = TWI_OBJ_SCRATCH;
+    return o;
+}
+
+static void acc_object(twi_lowering *w, twi_fold *f, unsigned state, tw_elem elem) {
+    twi_object o = twi_fold_shape(w, f, elem, 0);
     f->acc[state] = twi_lb_object(&w->c, &o);
 }
 
 /* Opens the digits that tell accumulators apart, those of `axes`; loops stay loops. */
-static void open_inner(twi_lowering *w, const twi_fold *f, uint64_t axes) {
+void twi_fold_open(twi_lowering *w, const twi_fold *f, uint64_t axes) {
     for (unsigned a = 0; a < w->ir->axis.n; a++)
         for (unsigned d = 0; d < twi_w_map(w, a)->n; d++)
             if (axes >> a & 1 && f->inner[a] >> d & 1)
@@ -183,7 +194,7 @@ static void open_inner(twi_lowering *w, const twi_fold *f, uint64_t axes) {
 static twi_state acc_load(twi_lowering *w, const twi_fold *f) {
     twi_lid index[TWI_MAX_RANK];
     twi_state s = {{0, 0}};
-    acc_index(w, f, index);
+    twi_fold_index(w, f, index);
     for (unsigned k = 0; k < f->states; k++) {
         twi_laccess a = {.object = f->acc[k]};
         s.v[k] = twi_w_load(w, a, index, w->c.f->object.at[a.object].count, 0, 0);
@@ -193,7 +204,7 @@ static twi_state acc_load(twi_lowering *w, const twi_fold *f) {
 
 static void acc_store(twi_lowering *w, const twi_fold *f, twi_state s) {
     twi_lid index[TWI_MAX_RANK];
-    acc_index(w, f, index);
+    twi_fold_index(w, f, index);
     for (unsigned k = 0; k < f->states; k++) {
         twi_laccess a = {.object = f->acc[k]};
         unsigned count = w->c.f->object.at[a.object].count;
@@ -216,6 +227,10 @@ static bool starts_chain(const twi_lowering *w, const twi_fold *f) {
 }
 
 void twi_fold_init(twi_lowering *w, twi_fold *f) {
+    if (f->streams) {
+        twi_stream_init(w, f);
+        return;
+    }
     tw_elem elem = (tw_elem)twi_ins_of(w->ir, twi_arg(w->ir, f->id, 0))->type.elem;
     if (!f->acc[0])
         acc_object(w, f, 0, elem);
@@ -223,7 +238,7 @@ void twi_fold_init(twi_lowering *w, twi_fold *f) {
         acc_object(w, f, 1, TW_I64);
     uint32_t mark = twi_w_scope(w);
     unsigned depth = twi_w_depth(w);
-    open_inner(w, f, f->own | f->folded);
+    twi_fold_open(w, f, f->own | f->folded);
     twi_state s = twi_state_identity(w, f, 1);
     if (twi_dot_start(w->ir, f->id) && starts_chain(w, f))
         s.v[0] = twi_w_value(w, twi_dot_start(w->ir, f->id));
@@ -275,6 +290,10 @@ void twi_fold_update(twi_lowering *w, const twi_fold *f) {
     twi_w_guard(w, f->folded, &mask);
     unsigned count = twi_w_value_count(w, f->own | f->folded);
     twi_lid real = twi_mask_bool(w, &mask, mask.count ? count : 1);
+    if (f->streams) {
+        twi_stream_update(w, f, element(w, f, real).v[0], real);
+        return;
+    }
     twi_state acc = acc_load(w, f);
     if (fold_ins(w, f)->op == TWI_DOT) {
         twi_state r = {{dot_step(w, f, acc.v[0]), 0}};
@@ -433,6 +452,10 @@ static void chunk_store(twi_lowering *w, twi_fold *f, twi_state s) {
 }
 
 void twi_fold_finish(twi_lowering *w, twi_fold *f, bool at_top) {
+    if (f->streams) {
+        twi_stream_finish(w, f, at_top);
+        return;
+    }
     part_digit parts[16];
     unsigned n = part_digits(w, f, parts);
     uint32_t mark = twi_w_scope(w);
@@ -441,7 +464,7 @@ void twi_fold_finish(twi_lowering *w, twi_fold *f, bool at_top) {
     if (subs && !f->part[0])
         for (unsigned k = 0; k < f->states; k++)
             f->part[k] = twi_w_stripe(w, f->id, (tw_elem)w->c.f->object.at[f->acc[k]].elem, f->own);
-    open_inner(w, f, f->own);
+    twi_fold_open(w, f, f->own);
     twi_state s = combine_parts(w, f, parts, n);
     if (subs) {
         for (unsigned k = 0; k < f->states; k++)

@@ -269,6 +269,14 @@ static bool operands_reach(const judge *j, twi_id v, unsigned frame, unsigned de
     return true;
 }
 
+/* Do the frames differ in the order of their loops alone? */
+static bool maps_agree(const judge *j) {
+    for (unsigned f = 1; f < j->plan->frames; f++)
+        if (!twi_same_maps(j->plan, 0, f, j->plan->frame[0].axes & j->plan->frame[f].axes))
+            return false;
+    return true;
+}
+
 static bool frames_fit(const judge *j) {
     if (j->plan->frames == 1)
         return true;
@@ -282,8 +290,9 @@ static bool frames_fit(const judge *j) {
         const twi_ins *i = twi_ins_of(j->ir, v);
         const twi_place *p = twi_plan_place(j->plan, v);
         unsigned kind = twi_op_row(i->op)->kind;
-        if (kind == TWI_KIND_REGION)
-            return twi_refuse(j->why, "%u frames around a serial region are not built yet",
+        if (kind == TWI_KIND_REGION && !maps_agree(j))
+            return twi_refuse(j->why,
+                              "%u frames of other maps around a serial region are not built yet",
                               j->plan->frames);
         bool root = kind == TWI_KIND_FOLD || kind == TWI_KIND_EFFECT || j->cut.value[v].kept;
         if (root && !operands_reach(j, v,
@@ -307,7 +316,9 @@ static bool stages_fit(const judge *j) {
 
 static bool value_fits(const judge *j, twi_id v) {
     const twi_ins *i = twi_ins_of(j->ir, v);
-    if (twi_is_canonical_row(j->ir, v) && twi_fold_rounds(j->ir, v) &&
+    const twi_place *place = twi_plan_place(j->plan, v);
+    const twi_frame *frame = &j->plan->frame[place ? place->frame : 0];
+    if (twi_is_canonical_row(j->ir, v) && !twi_fold_streams(j->ir, frame, v) &&
         (!canonical_subs_fit(j, v) || !canonical_loops_fit(j, v)))
         return false;
     if (j->cut.value[v].kept && !stripe_fits(j, v))

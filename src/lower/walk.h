@@ -124,6 +124,8 @@ twi_lid twi_w_position(twi_lowering *w,
 twi_lid twi_w_positions(twi_lowering *w, unsigned axis); /* of all explicit lanes */
 twi_lid twi_w_lo(twi_lowering *w, unsigned axis);
 twi_lid twi_w_hi(twi_lowering *w, unsigned axis);
+twi_lid twi_w_span(twi_lowering *w,
+                   unsigned axis); /* positions there are; of a STEP: in its block */
 twi_lid twi_w_eval(twi_lowering *w, twi_ix x,
                    bool vector); /* vector: the lane axis as positions of all lanes */
 bool twi_w_guarded(const twi_lowering *w,
@@ -186,8 +188,12 @@ typedef struct twi_fold {
     uint8_t chunk_inner[TWI_MAX_AXES]; /* digits of its own axes opened inside the chunk loop */
     uint32_t acc[2];                   /* objects */
     uint32_t chunks;                   /* canonical: results of chunks */
-    uint32_t part[2];                  /* results of single subgroups, until collected */
-    unsigned states;                   /* 2: argmax, argmin */
+    bool streams;                      /* canonical, element by element (plan/scope.h): */
+    unsigned levels;                   /* rows of accumulators, the last dimension lanes[level] */
+    uint32_t row[TWI_STREAM_LEVELS];
+    int64_t lanes[TWI_STREAM_LEVELS];
+    uint32_t part[2]; /* results of single subgroups, until collected */
+    unsigned states;  /* 2: argmax, argmin */
 } twi_fold;
 void twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsigned n,
                    twi_fold *f);
@@ -208,6 +214,15 @@ twi_state twi_state_lanes(twi_lowering *w, const twi_fold *f, twi_state s, const
 twi_id twi_dot_start(const tw_ir *ir,
                      twi_id fold); /* 0: none, or +0, from which every chain starts */
 bool twi_is_canonical_row(const tw_ir *ir, twi_id fold); /* canonical sum or prod */
+/* Accumulators of its own elements that are open inside its folded loops: a shape of one dimension
+ * an axis, the index of the open ones (its rank is returned), opening all. */
+twi_object twi_fold_shape(twi_lowering *w, const twi_fold *f, tw_elem elem, int64_t more);
+unsigned twi_fold_index(twi_lowering *w, const twi_fold *f, twi_lid *index);
+void twi_fold_open(twi_lowering *w, const twi_fold *f, uint64_t axes);
+void twi_stream_init(twi_lowering *w, twi_fold *f);
+/* x: the element at the open digits, the identity where it is not `real` (0: it always is). */
+void twi_stream_update(twi_lowering *w, const twi_fold *f, twi_lid x, twi_lid real);
+void twi_stream_finish(twi_lowering *w, const twi_fold *f, bool at_top);
 /* The canonical fold of n numbers in a private object, at index[0 .. rank-2] fixed, the last
  * dimension running. */
 twi_lid twi_canonical_row(twi_lowering *w, const twi_fold *f, uint32_t object, twi_lid *index,

@@ -329,8 +329,10 @@ static bool value_fits(const twi_judge *j, twi_id v) {
     const twi_ins *ins = twi_ins_of(j->ir, v);
     unsigned kind = twi_op_row(ins->op)->kind;
     /* A fold has an accumulator for each slot of its folded axes; a chain has one. */
-    uint64_t axes = ins->type.axes | (twi_fold_chains(j->ir, v) ? 0 : twi_fold_axes(j->ir, v));
-    int64_t slots = twi_judge_level(twi_judge_frame(j, v), axes, TWI_LV_SLOT);
+    const twi_frame *f = twi_judge_frame(j, v);
+    bool one = twi_fold_chains(j->ir, v) || twi_fold_streams(j->ir, f, v);
+    uint64_t axes = ins->type.axes | (one ? 0 : twi_fold_axes(j->ir, v));
+    int64_t slots = twi_judge_level(f, axes, TWI_LV_SLOT);
     if (slots > j->caps->slots)
         return twi_refuse(j->why, "value %s: M5: %lld slots > %lu", twi_value_name(j->ir, v),
                           (long long)slots, (unsigned long)j->caps->slots);

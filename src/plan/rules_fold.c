@@ -56,7 +56,7 @@ static bool chain_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
     const twi_ins *ins = twi_ins_of(j->ir, v);
     static const uint8_t rank[TWI_LEVELS] = {
         [TWI_LV_SERIAL] = 1, [TWI_LV_LOOP] = 2, [TWI_LV_SLOT] = 3};
-    unsigned last = 0, opened = 0;
+    unsigned last = 0, opened = 0, unrolled = 0;
     for (unsigned k = 0; k < ins->nfold; k++) {
         unsigned axis = ins->fold[k];
         const twi_map *m = &f->map[axis];
@@ -74,6 +74,13 @@ static bool chain_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
                     "its order is a chain: no %s inside what is unrolled or looped inside it",
                     twi_level_name(m->d[i].level));
             last = at;
+            if (at == rank[TWI_LV_SLOT] && axis < unrolled)
+                return refuse_fold(j, v, axis, m,
+                                   "its order is a chain: axes are unrolled in the order in which "
+                                   "they are declared, so not inside %s",
+                                   twi_judge_axis(j, unrolled));
+            if (at == rank[TWI_LV_SLOT])
+                unrolled = axis;
             if (m->d[i].level != TWI_LV_LOOP)
                 continue;
             unsigned place = 0;
@@ -119,20 +126,43 @@ static bool canonical_lanes(const twi_judge *j, twi_id v, unsigned axis, const t
         TWI_LANES_CANONICAL, (long long)part);
 }
 
+/* Its accumulators: a row of lanes a level for each element of its own axes that is open inside the
+ * folded loops. */
+static bool stream_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
+    const twi_ins *ins = twi_ins_of(j->ir, v);
+    int64_t lanes[TWI_STREAM_LEVELS], rows = 0;
+    unsigned levels = twi_stream_lanes(j->ir, v, lanes), first = 0;
+    uint64_t folded = twi_fold_axes(j->ir, v);
+    bool cpu = j->caps->family == TWI_FAMILY_CPU;
+    for (unsigned k = 0; k < levels; k++)
+        rows += lanes[k];
+    int64_t own = twi_judge_level(f, ins->type.axes, TWI_LV_SLOT) *
+                  (cpu ? twi_judge_level(f, ins->type.axes, TWI_LV_LANE) : 1);
+    while (first < f->loops && !(folded >> f->order[first].axis & 1))
+        first++;
+    for (unsigned k = first; k < f->loops; k++)
+        if (ins->type.axes >> f->order[k].axis & 1)
+            own *= f->map[f->order[k].axis].d[f->order[k].digit].extent;
+    int64_t bytes = rows * (int64_t)tw_elem_size((tw_elem)ins->type.elem);
+    int64_t workers = cpu ? 1 : (int64_t)twi_plan_lanes(j->p) * twi_plan_subs(j->p);
+    int64_t most = cpu ? TWI_STRIPE_BYTES : TWI_GROUP_STRIPE_BYTES;
+    return own <= most / workers / bytes ||
+           twi_refuse(j->why,
+                      "fold %s: canonical, element by element: accumulators of %lld workers x %lld "
+                      "elements x %lld B > %lld B",
+                      twi_value_name(j->ir, v), (long long)workers, (long long)own,
+                      (long long)bytes, (long long)most);
+}
+
 /* canonical: [chunks of 2048 in a loop,] [up to 8 rows of 256 in time,] 256 lanes (or a power of
  * two from n on) that fold by ascending weight. */
 static bool canonical_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
     const twi_ins *ins = twi_ins_of(j->ir, v);
-    const char *name = twi_value_name(j->ir, v);
     unsigned axis = ins->fold[0], from = first_digit(j, axis), i;
     const twi_map *m = &f->map[axis];
     int64_t n = j->ir->axis.at[axis].block;
-    if (ins->nfold != 1)
-        return twi_refuse(j->why, "fold %s: canonical over %u axes is not built yet", name,
-                          ins->nfold);
-    if (!from && !twi_axis_span(j->ir, axis, &n))
-        return twi_refuse(
-            j->why, "fold %s: canonical over an extent known at run time is not built yet", name);
+    if (!from)
+        (void)twi_axis_span(j->ir, axis, &n);
     if (!canonical_lanes(j, v, axis, m, n, &i))
         return false;
     int64_t chunks = cdiv(n, TWI_CHUNK), most = TWI_CHUNK / TWI_LANES_CANONICAL;
@@ -172,6 +202,8 @@ static bool order_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
     if (place && place->fold)
         return twi_refuse(j->why, "fold %s: fold weight, but its order is fixed",
                           twi_value_name(j->ir, v));
+    if (twi_fold_streams(j->ir, f, v))
+        return chain_fits(j, v, f) && stream_fits(j, v, f);
     if (order == TWI_ORDER_CANONICAL && ins->op != TWI_DOT)
         return canonical_fits(j, v, f);
     return chain_fits(j, v, f);

@@ -8,8 +8,6 @@
 #include "plan/scope.h"
 
 enum {
-    TWI_LANES_CANONICAL = 256,  /* of a canonical chunk; each starts from its own element */
-    TWI_CHUNK = 2048,           /* elements of a canonical chunk */
     TWI_STRIPE_BYTES = 1 << 20, /* of one value, a worker: stripes lie on a worker's stack */
     TWI_GROUP_STRIPE_BYTES =
         1 << 18 /* implicit lanes: of one value, all workers of a group: a

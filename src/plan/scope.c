@@ -131,6 +131,59 @@ bool twi_fold_chains(const tw_ir *ir, twi_id v) {
            (order == TWI_ORDER_CANONICAL && twi_ins_of(ir, v)->op == TWI_DOT);
 }
 
+static bool is_canonical_row(const tw_ir *ir, twi_id v) {
+    return twi_fold_rounds(ir, v) && order_of(ir, v) == TWI_ORDER_CANONICAL &&
+           twi_ins_of(ir, v)->op != TWI_DOT;
+}
+
+bool twi_fold_streams(const tw_ir *ir, const twi_frame *f, twi_id v) {
+    const twi_ins *ins = twi_ins_of(ir, v);
+    if (!is_canonical_row(ir, v))
+        return false;
+    unsigned axis = ins->fold[0], from = ir->axis.at[axis].kind == TWI_AXIS_STEP ? 1u : 0u;
+    int64_t n;
+    if (ins->nfold > 1 || (!from && !twi_axis_span(ir, axis, &n)))
+        return true;
+    const twi_map *m = &f->map[axis];
+    bool loops = false;
+    for (unsigned i = from; i < m->n; i++) {
+        if (m->d[i].extent == 1)
+            continue;
+        if (m->d[i].level != TWI_LV_LOOP)
+            return false;
+        loops = true;
+    }
+    return loops;
+}
+
+/* Positions of a folded axis at most: of a block of the text, or its range's. */
+static int64_t most_positions(const tw_ir *ir, unsigned axis) {
+    const twi_axis *a = &ir->axis.at[axis];
+    int64_t n, least, lo;
+    if (a->kind == TWI_AXIS_STEP)
+        return a->block ? a->block : 1;
+    if (twi_axis_span(ir, axis, &n))
+        return n;
+    if (!twi_ix_range(ir, a->lo, &lo, &least) || !twi_ix_range(ir, a->hi, &least, &n))
+        return INT64_MAX;
+    return n > lo ? n - lo : 0;
+}
+
+unsigned twi_stream_lanes(const tw_ir *ir, twi_id v, int64_t lanes[TWI_STREAM_LEVELS]) {
+    const twi_ins *ins = twi_ins_of(ir, v);
+    int64_t n = 1;
+    unsigned levels = 0;
+    for (unsigned k = 0; k < ins->nfold; k++) {
+        int64_t e = most_positions(ir, ins->fold[k]);
+        n = e && n > INT64_MAX / e ? INT64_MAX : n * e;
+    }
+    do {
+        lanes[levels++] = n < 1 ? 1 : n < TWI_LANES_CANONICAL ? n : TWI_LANES_CANONICAL;
+        n = n / TWI_CHUNK + (n % TWI_CHUNK > 0);
+    } while (n > 1 && levels < TWI_STREAM_LEVELS);
+    return levels;
+}
+
 unsigned twi_ir_class(const tw_ir *ir) {
     unsigned klass = TWI_ORDER_CANONICAL;
     for (twi_id v = 1; v < ir->ins.n; v++) {

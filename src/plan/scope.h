@@ -10,6 +10,12 @@
 
 typedef TWI_VEC(twi_id) twi_id_list;
 
+enum {
+    TWI_LANES_CANONICAL = 256, /* of a canonical chunk; each starts from its own element */
+    TWI_CHUNK = 2048,          /* elements of a canonical chunk */
+    TWI_STREAM_LEVELS = 4      /* chunks of chunks: up to 2048^4 elements */
+};
+
 uint32_t twi_par_count(const tw_ir *ir);
 uint32_t twi_par_region(const tw_ir *ir, uint32_t scope); /* its PAR region; 0: no such scope */
 uint32_t twi_region_scope(const tw_ir *ir,
@@ -33,6 +39,13 @@ uint64_t twi_fold_axes(const tw_ir *ir,
 bool twi_fold_rounds(const tw_ir *ir, twi_id v);
 /* Is it one chain over ascending or descending positions (left, right; canonical dots)? */
 bool twi_fold_chains(const tw_ir *ir, twi_id v);
+/* A canonical sum or product whose elements come one after the other: over several axes, an extent
+ * known at run time, or digits that are loops alone. Else the canonical order's lanes are digits.
+ */
+bool twi_fold_streams(const tw_ir *ir, const twi_frame *f, twi_id v);
+/* Accumulators that it takes: lanes of a chunk of elements, of chunks of chunks' results, and so
+ * on; the number of levels. */
+unsigned twi_stream_lanes(const tw_ir *ir, twi_id v, int64_t lanes[TWI_STREAM_LEVELS]);
 /* Partials of up to 8 subgroups are folded in a row, those of more as a tree in shared memory. */
 bool twi_fold_subs_in_tree(const tw_ir *ir, const twi_frame *f, twi_id v);
 /* The loosest order of the kernel's float folds: TWI_ORDER_FREE, TREE or CANONICAL (also where

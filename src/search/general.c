@@ -103,9 +103,20 @@ static void spread(twi_offers *o, bool lanes_first) {
     twi_offer(o, "general", p);
 }
 
+/* Canonical folds element by element, where their lanes find no digits on the target. */
+static void in_order(twi_offers *o) {
+    const twi_view *v = o->view;
+    twi_plan *p = twi_view_plan(v);
+    for (unsigned a = 1; a < v->ir->axis.n; a++)
+        if (v->canonical >> a & 1)
+            twi_view_loops(v, a, &p->frame[0].map[a]);
+    twi_offer(o, "general", p);
+}
+
 void twi_propose_general(twi_offers *o) {
     const twi_view *v = o->view;
     twi_offer(o, "general", twi_view_plan(v));
+    in_order(o);
     if (v->caps->family == TWI_FAMILY_SIMT) {
         spread(o, true);
         spread(o, false);

@@ -91,6 +91,10 @@ static int64_t canonical_lanes(const twi_view *v, unsigned a) {
     return lanes;
 }
 
+void twi_view_loops(const twi_view *v, unsigned a, twi_map *m) {
+    (void)twi_view_map(v, a, (twi_cut_numbers){0}, m);
+}
+
 void twi_view_plain(const twi_view *v, unsigned a, twi_map *m) {
     if ((v->canonical >> a & 1) &&
         twi_view_canonical(v, a, v->caps->indexable ? TWI_LV_LOOP : TWI_LV_SLOT, 1,
@@ -126,28 +130,6 @@ twi_plan *twi_view_plan(const twi_view *v) {
     return p;
 }
 
-static void push_loops(twi_frame *f, unsigned axis) {
-    for (unsigned i = 0; i < f->map[axis].n; i++)
-        if (f->map[axis].d[i].level == TWI_LV_LOOP && f->loops < TWI_MAX_LOOPS)
-            f->order[f->loops++] = (twi_axis_digit){(uint8_t)axis, (uint8_t)i};
-}
-
-void twi_view_order(const twi_view *v, twi_frame *f) {
-    uint64_t done = 0;
-    f->loops = 0;
-    for (unsigned a = 1; a < v->ir->axis.n; a++)
-        if ((f->axes & ~v->folded) >> a & 1)
-            push_loops(f, a);
-    for (uint32_t i = 0; i < v->all.n; i++) {
-        const twi_ins *ins = twi_ins_of(v->ir, v->all.at[i]);
-        for (unsigned k = 0; twi_is_fold(v->ir, v->all.at[i]) && k < ins->nfold; k++) {
-            if (!(done >> ins->fold[k] & 1))
-                push_loops(f, ins->fold[k]);
-            done |= UINT64_C(1) << ins->fold[k];
-        }
-    }
-}
-
 /* Digits of a level take their strides from the last axis's last digit on. */
 static void pack(twi_frame *f, unsigned level) {
     int64_t stride = 1;
@@ -161,13 +143,15 @@ static void pack(twi_frame *f, unsigned level) {
         }
 }
 
-void twi_view_finish_frame(const twi_view *v, twi_frame *f) {
-    pack(f, TWI_LV_LANE);
-    pack(f, TWI_LV_SUB);
-    twi_view_order(v, f);
+void twi_view_finish_frame(const twi_view *v, twi_plan *p, unsigned frame) {
+    pack(&p->frame[frame], TWI_LV_LANE);
+    pack(&p->frame[frame], TWI_LV_SUB);
+    twi_view_order(v, p, frame);
 }
 
 void twi_view_finish(const twi_view *v, twi_plan *p) {
+    if (p->frames == 1)
+        twi_view_split_orders(v, p);
     for (unsigned i = 0; i < p->frames; i++)
-        twi_view_finish_frame(v, &p->frame[i]);
+        twi_view_finish_frame(v, p, i);
 }

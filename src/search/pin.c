@@ -161,7 +161,7 @@ bool twi_pins_apply(const twi_view *v, const twi_wish *wish, twi_plan *p, twi_wh
             bool frame = strncmp(q.text, "frame", 5) == 0;
             if (read_pinned_line(v->arena, v->ir, q.text, 0, p) && frame &&
                 !strstr(q.text, " order "))
-                twi_view_order(v, &p->frame[0]);
+                twi_view_order(v, p, 0);
         } else if (q.kind == PIN_BAD) {
             return twi_refuse(why, "'%s' pins nothing of a plan", q.text);
         }

@@ -143,6 +143,10 @@ static bool draw_map(draw *d, unsigned a, twi_map *out) {
     const twi_view *v = d->v;
     const twi_axis_view *x = &v->axis[a];
     if (v->canonical >> a & 1) {
+        if (chance(d, 6)) { /* element by element */
+            twi_view_loops(v, a, out);
+            return true;
+        }
         bool time = v->chain >> a & 1; /* a chain beside it: no space digits */
         bool lanes_here = v->caps->family == TWI_FAMILY_SIMT || d->lane_axis == (int)a;
         int64_t lanes = lanes_here && !time ? power(d, d->lanes) : 1;
@@ -325,7 +329,7 @@ static void draw_frame(draw *d) {
     for (uint32_t i = 0; i < v->all.n; i++)
         if (twi_ins_of(v->ir, v->all.at[i])->op == TWI_STORE && chance(d, ++stores))
             stored = twi_arg(v->ir, v->all.at[i], 0);
-    if (!stored || v->serial || !chance(d, 3))
+    if (!stored || v->serial || d->p->frames > 1 || !chance(d, 3))
         return;
     twi_frame *f = &d->p->frame[0], *g = &d->p->frame[1];
     *g = *f;
@@ -340,7 +344,7 @@ static void draw_frame(draw *d) {
         if (good && (v->axes >> a & 1) && !((v->canonical | v->chain) >> a & 1))
             good = draw_map(d, a, &g->map[a]);
     d->again = false;
-    twi_view_finish_frame(v, g);
+    twi_view_finish_frame(v, d->p, 1);
     twi_place *place = twi_plan_set_place(v->arena, d->p, stored), was = *place;
     place->to = 2;
     place->via =

@@ -13,6 +13,15 @@ static void view_axis(twi_view *v, unsigned a) {
     out->block = axis->kind == TWI_AXIS_STEP && !axis->block ? 1 : axis->block;
 }
 
+/* Can a map of its axis have the canonical order's 256 lanes as digits? */
+static bool lanes_are_digits(const twi_view *v, const twi_ins *fold) {
+    const twi_axis_view *x = &v->axis[fold->fold[0]];
+    int64_t lanes = 1;
+    while (lanes < TWI_LANES_CANONICAL && lanes < x->block)
+        lanes *= 2;
+    return fold->nfold == 1 && (x->block ? x->block % lanes == 0 : x->known);
+}
+
 static void view_fold(twi_view *v, twi_id id) {
     const twi_ins *ins = twi_ins_of(v->ir, id);
     uint64_t axes = twi_fold_axes(v->ir, id);
@@ -22,10 +31,12 @@ static void view_fold(twi_view *v, twi_id id) {
     v->stripes |= ins->type.axes;
     if (!twi_fold_rounds(v->ir, id) || order == TWI_ORDER_FREE || order == TWI_ORDER_TREE)
         return;
-    if (order == TWI_ORDER_CANONICAL && ins->op != TWI_DOT)
+    if (order == TWI_ORDER_CANONICAL && ins->op != TWI_DOT && lanes_are_digits(v, ins))
         v->canonical |= axes;
     else
         v->chain |= axes;
+    if (order == TWI_ORDER_CANONICAL && ins->op != TWI_DOT && !lanes_are_digits(v, ins))
+        v->streams |= axes;
 }
 
 /* The axis that walks through the array's last dimension by ones; -1: none. */
@@ -71,6 +82,7 @@ void twi_view_init(twi_view *v, twi_arena *arena, const tw_ir *ir, const twi_cap
             v->stripes |= twi_ins_of(ir, id)->type.axes;
         v->serial = v->serial || op == TWI_SERIAL;
     }
+    v->canonical &= ~v->streams;
     v->unit_load = unit_of(v, TWI_LOAD);
     v->unit = unit_of(v, TWI_STORE);
     if (v->unit < 0)

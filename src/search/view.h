@@ -26,7 +26,8 @@ typedef struct twi_view {
     uint64_t axes;      /* of the scope */
     uint64_t folded;    /* consumed by some fold */
     uint64_t chain;     /* consumed by a fold of fixed order: time digits alone */
-    uint64_t canonical; /* consumed by a canonical sum or product */
+    uint64_t canonical; /* consumed by a canonical sum or product whose lanes are digits */
+    uint64_t streams;   /* consumed by one whose elements must come one after the other */
     uint64_t stripes;   /* of values that live between phases in any case: fold results, carries */
     int unit;           /* axis along which the first store (or load) is contiguous; -1: none */
     int unit_load;      /* the same of the first load */
@@ -57,6 +58,8 @@ bool twi_view_map(const twi_view *v, unsigned a, twi_cut_numbers c, twi_map *m);
  * 256. */
 bool twi_view_canonical(const twi_view *v, unsigned a, unsigned time, int64_t subs, int64_t lanes,
                         twi_map *m);
+/* The least, all of it in loops: what any order takes. */
+void twi_view_loops(const twi_view *v, unsigned a, twi_map *m);
 /* The least: all time in loops (or what the target and the orders force); lanes only where forced.
  */
 void twi_view_plain(const twi_view *v, unsigned a, twi_map *m);
@@ -66,8 +69,10 @@ twi_plan *twi_view_plan(const twi_view *v);
 /* Strides of lane and sub digits, packed: last axis and last digit first. Then loops in an order
  * that all folds accept: other axes first, folded ones inside, in the order of their brackets. */
 void twi_view_finish(const twi_view *v, twi_plan *p);
-void twi_view_finish_frame(const twi_view *v, twi_frame *f);
-void twi_view_order(const twi_view *v, twi_frame *f);
+void twi_view_finish_frame(const twi_view *v, twi_plan *p, unsigned frame);
+void twi_view_order(const twi_view *v, twi_plan *p, unsigned frame);
+/* Of one frame: folds whose fixed orders it cannot serve together get others with the same maps. */
+void twi_view_split_orders(const twi_view *v, twi_plan *p);
 
 typedef enum { TWI_KEEP_NOTHING, TWI_KEEP_EXPENSIVE, TWI_KEEP_ALL } twi_keep_mode;
 void twi_view_keep(const twi_view *v, twi_plan *p, twi_keep_mode mode);

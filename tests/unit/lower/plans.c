@@ -23,33 +23,37 @@
 typedef struct {
     const char *kernel, *dims, *bind; /* "R=3 W=70"; "T=f32" */
     const char *caps, *plan;          /* a plan's text instead of random ones */
-    bool free_only;                   /* canonical sums over several axes, or a run-time extent */
 } subject;
 
 static const subject subjects[] = {
-    {"row_sum", "R=3 W=70", "T=f32", NULL, NULL, false},
-    {"row_sum", "R=2 W=4500", "T=bf16", NULL, NULL, false},
-    {"row_max", "R=3 W=70", "T=f16", NULL, NULL, false},
-    {"argmax", "R=5 W=33", "T=f32", NULL, NULL, false},
-    {"softmax", "R=3 W=65", "T=f32", NULL, NULL, false},
-    {"layernorm", "R=2 W=129", "T=f32", NULL, NULL, false},
-    {"residual_layernorm", "R=3 W=63", "T=bf16", NULL, NULL, false},
-    {"rmsnorm", "R=1 W=31", "T=f32", NULL, NULL, false},
-    {"gelu_residual", "R=7 W=33", "T=f32", NULL, NULL, false},
-    {"gemm", "M=13 N=19 K=17", "T=f32", NULL, NULL, false},
-    {"gemm", "M=3 N=33 K=7", "T=f64", NULL, NULL, false},
-    {"bmm", "Z=4 BA=2 BB=1 M=5 N=9 K=7", "T=f32", NULL, NULL, false},
-    {"transpose", "M=17 N=9", "T=bf16", NULL, NULL, false},
-    {"attention", "B=1 H=2 G=1 I=5 J=9 D=7 E=3", "T=f32 CAUSAL=true", NULL, NULL, false},
-    {"corpus/pooling", "N=1 H=9 W=11 OH=5 OW=6", "", NULL, NULL, true},
-    {"corpus/convolution", "N=1 C=2 CG=2 O=2 H=6 W=5 KH=3 KW=3 OH=4 OW=3", "", NULL, NULL, false},
-    {"corpus/split_k", "M=3 K=17 N=9", "", NULL, NULL, false},
-    {"corpus/backward", "R=9 W=17", "", NULL, NULL, true},
-    {"corpus/residual_rms", "R=3 W=33", "T=bf16", NULL, NULL, false},
-    {"corpus/relaxation", "N=17", "", NULL, NULL, false},
-    {"corpus/stencil", "H=5 W=17", "", NULL, NULL, false},
-    {"corpus/streamed_rows", "R=3 W=70", "C=32", NULL, NULL, false},
-    {"corpus/nearest_centre", "N=5 D=9 K=7", "", NULL, NULL, false},
+    {"row_sum", "R=3 W=70", "T=f32", NULL, NULL},
+    {"row_sum", "R=2 W=4500", "T=bf16", NULL, NULL},
+    {"row_max", "R=3 W=70", "T=f16", NULL, NULL},
+    {"argmax", "R=5 W=33", "T=f32", NULL, NULL},
+    {"softmax", "R=3 W=65", "T=f32", NULL, NULL},
+    {"layernorm", "R=2 W=129", "T=f32", NULL, NULL},
+    {"residual_layernorm", "R=3 W=63", "T=bf16", NULL, NULL},
+    {"rmsnorm", "R=1 W=31", "T=f32", NULL, NULL},
+    {"gelu_residual", "R=7 W=33", "T=f32", NULL, NULL},
+    {"gemm", "M=13 N=19 K=17", "T=f32", NULL, NULL},
+    {"gemm", "M=3 N=33 K=7", "T=f64", NULL, NULL},
+    {"bmm", "Z=4 BA=2 BB=1 M=5 N=9 K=7", "T=f32", NULL, NULL},
+    {"transpose", "M=17 N=9", "T=bf16", NULL, NULL},
+    {"attention", "B=1 H=2 G=1 I=5 J=9 D=7 E=3", "T=f32 CAUSAL=true", NULL, NULL},
+    {"corpus/pooling", "N=1 H=9 W=11 OH=5 OW=6", "", NULL, NULL},
+    {"corpus/convolution", "N=1 C=2 CG=2 O=2 H=6 W=5 KH=3 KW=3 OH=4 OW=3", "", NULL, NULL},
+    {"corpus/split_k", "M=3 K=17 N=9", "", NULL, NULL},
+    {"corpus/backward", "R=9 W=17", "", NULL, NULL},
+    {"corpus/residual_rms", "R=3 W=33", "T=bf16", NULL, NULL},
+    {"corpus/relaxation", "N=17", "", NULL, NULL},
+    {"corpus/stencil", "H=5 W=17", "", NULL, NULL},
+    {"corpus/streamed_rows", "R=3 W=70", "C=32", NULL, NULL},
+    {"corpus/nearest_centre", "N=5 D=9 K=7", "", NULL, NULL},
+    {"corpus/planes", "N=3 C=2 P=701", "", NULL, NULL},
+    {"corpus/planes", "N=5 C=9 P=3", "", NULL, NULL},
+    {"corpus/triangle", "R=9 W=40 U=3", "", NULL, NULL},
+    {"corpus/triangle", "R=3 W=70 U=2", "", NULL, NULL},
+    {"corpus/ragged_tiles", "R=3 W=31", "B=12", NULL, NULL},
 };
 
 /* given_plans: what random plans do not reach: values taken from one frame to another. */
@@ -58,34 +62,29 @@ static const subject given_plans[] = {
      "plan transpose/0 target=cpu-avx512 isa=avx512 class=canonical spec T=f32 M=37 N=50\n"
      "frame f: m = grid 3, slot 16 ; n = grid 4, lane 16\n"
      "frame g: m = grid 3, lane 16 ; n = grid 4, slot 16\n"
-     "value X: to g via private\nentry main\n",
-     false},
+     "value X: to g via private\nentry main\n"},
     {"transpose", "M=37 N=50", "T=bf16", "simt4",
      "plan transpose/0 target=simt4 class=canonical spec T=bf16 M=37 N=50\n"
      "frame f: m = grid 5, slot 2, sub 4 ; n = grid 13, lane 4\n"
      "frame g: m = grid 5, slot 2, lane 4 ; n = grid 13, sub 4\n"
-     "value X: to g via shared\nentry main\n",
-     false},
+     "value X: to g via shared\nentry main\n"},
     /* the start of a dot is added after the loops in which slot arrays of its values were filled */
     {"attention", "B=1 H=1 G=1 I=1 J=33 D=4 E=3", "T=f32 CAUSAL=true", "cpu-avx512",
      "plan attention/0 target=cpu-avx512 isa=avx512 class=free spec T=f32 CAUSAL=true BI=32 BJ=32 "
      "B=1 H=1 I=1 D=4 G=1 "
      "J=33 E=3\n"
      "frame f: b = grid 1 ; h = grid 1 ; i = grid 1, loop 8, slot 4 ; d = loop 4 ; e = loop 3 ; "
-     "j = serial 0, loop 8, slot 4 order j.loop, e.loop, i.loop, d.loop\nentry main\n",
-     false},
+     "j = serial 0, loop 8, slot 4 order j.loop, e.loop, i.loop, d.loop\nentry main\n"},
     {"softmax", "R=5 W=50", "T=f32", "cpu-avx512",
      "plan softmax/0 target=cpu-avx512 isa=avx512 class=free spec T=f32 R=5 W=50\n"
      "frame f: r = grid 5 ; w = loop 4, lane 16\n"
      "frame g: r = grid 5 ; w = loop 13, slot 4\n"
-     "value p: to g via private\nvalue sum.1: in g\nvalue div.1: in g\nentry main\n",
-     false},
+     "value p: to g via private\nvalue sum.1: in g\nvalue div.1: in g\nentry main\n"},
     {"softmax", "R=5 W=50", "T=f32", "simt4",
      "plan softmax/0 target=simt4 class=free spec T=f32 R=5 W=50\n"
      "frame f: r = grid 5 ; w = slot 4, sub 4, lane 4\n"
      "frame g: r = grid 5 ; w = sub 2, slot 8, lane 4\n"
-     "value p: to g via shared\nvalue sum.1: in g\nvalue div.1: in g\nentry main\n",
-     false},
+     "value p: to g via shared\nvalue sum.1: in g\nvalue div.1: in g\nentry main\n"},
 };
 
 static int64_t dim_value(const char *dims, const char *name) {
@@ -317,8 +316,6 @@ static void run_subjects(const subject *list, size_t n, const char *caps_name, b
     for (volatile size_t k = 0; k < n; k++) { /* volatile: what setjmp leaves alone */
         const subject *s = &list[k];
         if (getenv("TW_KERNEL") && strcmp(getenv("TW_KERNEL"), s->kernel) != 0)
-            continue;
-        if (canonical && s->free_only)
             continue;
         if (s->caps && strcmp(s->caps, caps_name) != 0)
             continue;
