@@ -102,6 +102,8 @@ TW_API tw_ix tw_build_ix_op(tw_builder *b, tw_ix_op op, tw_ix x, tw_ix y);
 TW_API tw_ix tw_build_ix_axis(tw_builder *b, tw_axis axis); /* position on an axis (of any kind) */
 TW_API tw_ix tw_build_ix_bound(tw_builder *b, tw_axis block,
                                bool high); /* lo(i), hi(i) of a block axis */
+/* An integer scalar as a bound of axes (`axis w: S[r] .. S[r + 1]`), converted to i64. */
+TW_API tw_ix tw_build_ix_scalar(tw_builder *b, tw_value x);
 TW_API bool tw_build_ix_value_of(const tw_builder *b, tw_ix x, int64_t *k); /* a plain number? */
 
 /* ---- untyped constants: exact until they meet a type ---- */
@@ -166,6 +168,9 @@ typedef enum tw_op { /* elementwise; operands of one type, none is converted */
                      TW_OP_WHERE,
                      TW_OP_RSQRT /* 1 / sqrt(x) */
 } tw_op;
+typedef enum tw_scan { TW_SCAN_SUM, TW_SCAN_PROD, TW_SCAN_MAX } tw_scan;
+enum { TW_SCAN_EXCLUSIVE = 1, TW_SCAN_REVERSE = 2 }; /* flags of a scan */
+typedef enum tw_atomic { TW_ATOMIC_ADD, TW_ATOMIC_MAX, TW_ATOMIC_MIN } tw_atomic;
 typedef enum tw_fold {
     TW_FOLD_SUM,
     TW_FOLD_PROD,
@@ -190,6 +195,26 @@ TW_API tw_value tw_build_load(tw_builder *b, tw_array array, const tw_ix *at, in
                               tw_value outside /* 0: none */);
 TW_API void tw_build_store(tw_builder *b, tw_array array, const tw_ix *at, int rank, tw_value x,
                            tw_value when /* 0: always */);
+/* Elements of an array where some subscripts are integer tiles: gather, scatter, atomics. Outside
+ * the array a gather without `outside` gives NaN (0, false), a store does nothing, and the call's
+ * status is TW_ERR_INDEX. */
+typedef struct tw_subscript {
+    tw_ix ix;
+    tw_value value; /* an integer tile or scalar; then ix is 0 */
+} tw_subscript;
+typedef struct tw_element {
+    tw_array array;
+    const tw_subscript *at;
+    int rank;
+} tw_element;
+TW_API tw_value tw_build_gather(tw_builder *b, tw_element from, tw_value outside /* 0: none */);
+TW_API void tw_build_scatter(tw_builder *b, tw_element to, tw_value x,
+                             tw_value when /* 0: always */);
+TW_API void tw_build_atomic(tw_builder *b, tw_atomic what, tw_element to, tw_value x,
+                            tw_value when /* 0: always */);
+/* cumsum, cumprod, cummax along one axis, which the result keeps. */
+TW_API tw_value tw_build_scan(tw_builder *b, tw_scan scan, int flags, tw_order order, tw_axis axis,
+                              tw_value x);
 TW_API tw_value tw_build_fold(tw_builder *b, tw_fold fold, tw_order order, const tw_axis *axes,
                               int n, tw_value x);
 TW_API tw_value tw_build_dot(tw_builder *b, tw_order order, const tw_axis *axes, int n,

@@ -94,7 +94,7 @@ static unsigned unproved(const tw_ir *ir, const twi_access *a, uint64_t live) {
     twi_prover_init(&p, ir, ir->arena, live);
     for (unsigned d = 0; d < array->rank; d++) {
         const char *missing;
-        if (!inside(&p, a->ix[d], array->dim[d], &missing))
+        if (a->gather[d] || !inside(&p, a->ix[d], array->dim[d], &missing))
             dims |= 1u << d;
     }
     twi_arena_reset(ir->arena, mark);
@@ -118,16 +118,37 @@ static void report(const tw_ir *ir, const twi_ins *ins, unsigned d, uint64_t liv
               ix_text(ir, a->ix[d]), ix_text(ir, array->dim[d]));
 }
 
+/* Does a position in the subscript run over an axis whose bounds are values? */
+static bool loaded(const tw_ir *ir, twi_ix x) {
+    uint64_t seen = 0, axes = ir->ix.at[x].axes;
+    while (axes & ~seen) { /* bounds speak of other axes */
+        for (unsigned a = 1; a < ir->axis.n; a++) {
+            if (!((axes & ~seen) >> a & 1u))
+                continue;
+            if (twi_is_loaded_axis(ir, a))
+                return true;
+            seen |= UINT64_C(1) << a;
+            axes |= ir->ix.at[ir->axis.at[a].lo].axes | ir->ix.at[ir->axis.at[a].hi].axes;
+        }
+    }
+    return false;
+}
+
 static void prove_access(tw_ir *ir, twi_id v, uint64_t around) {
     const twi_ins *ins = &ir->ins.at[v];
     twi_access *a = &ir->access.at[ins->attr];
     uint64_t live = around | ins->type.axes;
-    unsigned dims = unproved(ir, a, live);
-    bool guarded = ins->op == TWI_LOAD && ins->nargs != 0;
-    a->proof = dims == 0 ? TWI_ACCESS_PROVED : guarded ? TWI_ACCESS_GUARDED : TWI_ACCESS_UNKNOWN;
+    unsigned dims = unproved(ir, a, live), unknown = 0;
+    bool guarded = ins->op == TWI_LOAD && twi_plain_args(ir, v) != 0;
     for (unsigned d = 0; !guarded && d < ir->array.at[a->array].rank; d++)
-        if (dims >> d & 1u)
+        if ((dims >> d & 1u) && !a->gather[d] && !loaded(ir, a->ix[d])) {
+            unknown |= 1u << d;
             report(ir, ins, d, live);
+        }
+    a->proof = (uint8_t)(dims == 0      ? TWI_ACCESS_PROVED
+                         : guarded      ? TWI_ACCESS_GUARDED
+                         : unknown == 0 ? TWI_ACCESS_CHECKED
+                                        : TWI_ACCESS_UNKNOWN);
 }
 
 static void prove_region(tw_ir *ir, uint32_t region) {
@@ -135,7 +156,7 @@ static void prove_region(tw_ir *ir, uint32_t region) {
     for (uint32_t k = 0; k < ir->region.at[region].body.n; k++) {
         twi_id v = ir->region.at[region].body.at[k];
         const twi_ins *ins = &ir->ins.at[v];
-        if (ins->op == TWI_LOAD || ins->op == TWI_STORE)
+        if (twi_is_access(ins->op))
             prove_access(ir, v, around);
         else if (twi_op_row(ins->op)->kind == TWI_KIND_REGION)
             prove_region(ir, ins->attr);
@@ -166,7 +187,10 @@ static void ledger_line(const tw_ir *ir, twi_sb *out, twi_id v) {
     twi_sb_char(out, '[');
     for (unsigned d = 0; d < array->rank; d++) {
         twi_sb_str(out, d ? ", " : "");
-        twi_ix_text(ir, out, a->ix[d]);
+        if (a->gather[d])
+            twi_sb_printf(out, "$%s", twi_value_name(ir, twi_gathered(ir, v, d)));
+        else
+            twi_ix_text(ir, out, a->ix[d]);
     }
     twi_sb_str(out, "] ");
     twi_sb_pad(out, 48);
@@ -179,7 +203,7 @@ static void ledger_region(const tw_ir *ir, twi_sb *out, uint32_t region) {
     for (uint32_t k = 0; k < ir->region.at[region].body.n; k++) {
         twi_id v = ir->region.at[region].body.at[k];
         const twi_ins *ins = &ir->ins.at[v];
-        if (ins->op == TWI_LOAD || ins->op == TWI_STORE)
+        if (twi_is_access(ins->op))
             ledger_line(ir, out, v);
         else if (twi_op_row(ins->op)->kind == TWI_KIND_REGION)
             ledger_region(ir, out, ins->attr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The builder's reductions and dots.
+ * The builder's reductions, scans and dots.
  */
 #include "ir/build.h"
 
@@ -129,6 +129,58 @@ tw_value tw_build_fold(tw_builder *b, tw_fold kind, tw_order order, const tw_axi
                        tw_value x) {
     BUILD_ENTER(b, 0)
     tw_value v = fold(b, kind, order, axes, n, x);
+    BUILD_LEAVE(b);
+    return v;
+}
+
+/* ---- scans ---- */
+static bool scan_fits(tw_builder *b, const twi_ins *ins, twi_type t, tw_elem *to) {
+    const char *what = twi_op_row(ins->op)->name;
+    tw_elem elem = (tw_elem)t.elem;
+    *to = ins->op == TWI_CUMMAX ? elem : twi_accum(elem);
+    if (elem == TW_BOOL) {
+        twi_build_fail(b, TWI_E_SCAN_TYPE, "count with i32(..)", "%s of bool is not defined", what);
+        return false;
+    }
+    if (!(t.axes >> ins->fold[0] & 1u)) {
+        twi_build_fail(b, TWI_E_FOLD_AXIS, "the named axis must be an axis of the operand",
+                       "%s over %s of a value with axes %s", what, axis_name(b, ins->fold[0]),
+                       twi_build_axes(b, t.axes));
+        return false;
+    }
+    return true;
+}
+
+static tw_value scan(tw_builder *b, const twi_ins *given, tw_order order, tw_axis axis,
+                     tw_value value) {
+    twi_ins ins = *given;
+    tw_elem to;
+    if (order == TW_ORDER_TREE) /* scans never permute: their free order is a tree */
+        order = TW_ORDER_FREE;
+    if (!twi_build_order(b, order, &ins.order) ||
+        !bracket(b, twi_op_row(ins.op)->name, &axis, 1, &ins))
+        return 0;
+    twi_id x = twi_build_use(b, value);
+    if (x == 0 || !scan_fits(b, &ins, twi_build_type(b, x), &to))
+        return 0;
+    if (twi_monoid_of(ins.op)->order_free || !twi_is_float(to))
+        ins.order = TWI_ORDER_FREE;
+    x = twi_build_convert(b, to, x);
+    ins.type = twi_build_type(b, x);
+    return twi_build_put(b, ins, &x, 1);
+}
+
+tw_value tw_build_scan(tw_builder *b, tw_scan kind, int flags, tw_order order, tw_axis axis,
+                       tw_value x) {
+    static const uint8_t ops[] = {
+        [TW_SCAN_SUM] = TWI_CUMSUM, [TW_SCAN_PROD] = TWI_CUMPROD, [TW_SCAN_MAX] = TWI_CUMMAX};
+    tw_value v = 0;
+    BUILD_ENTER(b, 0)
+    if ((unsigned)kind > TW_SCAN_MAX || flags < 0 || flags > 3)
+        twi_build_fail(b, TWI_E_HANDLE, NULL, "scan %u with flags %d does not exist",
+                       (unsigned)kind, flags);
+    else
+        v = scan(b, &(twi_ins){.op = ops[kind], .attr = (uint32_t)flags}, order, axis, x);
     BUILD_LEAVE(b);
     return v;
 }

@@ -16,6 +16,15 @@ bool twi_build_ix_valid(tw_builder *b, tw_ix x) {
     return x != 0 && x < b->ir->ix.n;
 }
 
+typedef struct {
+    const tw_builder *b;
+    bool here;
+} holder;
+static void see_value(void *user, twi_id v) {
+    holder *h = user;
+    h->here &= v < h->b->home.n && twi_build_open(h->b, h->b->home.at[v]);
+}
+
 bool twi_build_ix_here(tw_builder *b, twi_ix x) {
     if (!twi_build_ix_valid(b, x))
         return false;
@@ -29,7 +38,12 @@ bool twi_build_ix_here(tw_builder *b, twi_ix x) {
                                              : "?");
             return false;
         }
-    return true;
+    holder h = {b, true};
+    twi_ix_values(b->ir, x, see_value, &h);
+    if (!h.here)
+        twi_build_fail(b, TWI_E_HANDLE, "values of one scope don't exist in another",
+                       "a value in %s does not exist here", twi_build_ix_text(b, x));
+    return h.here;
 }
 
 tw_ix tw_build_ix(tw_builder *b, int64_t k) {
@@ -102,6 +116,26 @@ tw_ix tw_build_ix_bound(tw_builder *b, tw_axis block, bool high) {
     tw_ix x = bound(b, block, high);
     BUILD_LEAVE(b);
     return x;
+}
+
+static tw_ix ix_scalar(tw_builder *b, tw_value value) {
+    twi_id x = twi_build_use(b, value);
+    if (x == 0)
+        return 0;
+    twi_type t = twi_build_type(b, x);
+    if (!twi_is_int((tw_elem)t.elem) || t.axes != 0) {
+        twi_build_fail(b, TWI_E_RANGE_BOUND, "an integer scalar", "a bound that is %s",
+                       twi_build_type_text(b, t));
+        return 0;
+    }
+    return twi_ix_leaf(b->ir, TWI_IX_VALUE, twi_build_convert(b, TW_I64, x));
+}
+
+tw_ix tw_build_ix_scalar(tw_builder *b, tw_value x) {
+    BUILD_ENTER(b, 0)
+    tw_ix r = ix_scalar(b, x);
+    BUILD_LEAVE(b);
+    return r;
 }
 
 bool tw_build_ix_value_of(const tw_builder *b, tw_ix x, int64_t *k) {

@@ -17,7 +17,7 @@ static bool is_scalar(tw_builder *b, twi_ix x, const char *name) {
 }
 
 static bool known_at_launch(tw_builder *b, twi_ix x, const char *name) {
-    if (b->ir->ix.at[x].axes == 0)
+    if (b->ir->ix.at[x].axes == 0 && !b->ir->ix.at[x].loaded)
         return true;
     twi_build_fail(b, TWI_E_PAR_BOUND, "dims and numbers only",
                    "the bound %s of parallel axis %s is not known at launch",

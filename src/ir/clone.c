@@ -111,12 +111,10 @@ static uint32_t attr(copier *c, const twi_ins *ins) {
         return c->axis[ins->attr];
     if (ins->op == TWI_IXVAL)
         return ix(c, ins->attr);
-    if (ins->op == TWI_LOAD || ins->op == TWI_STORE) {
+    if (twi_is_access(ins->op)) {
         twi_access a = c->from->access.at[ins->attr];
-        for (unsigned d = 0; d < TWI_MAX_RANK; d++) {
+        for (unsigned d = 0; d < TWI_MAX_RANK; d++)
             a.ix[d] = ix(c, a.ix[d]);
-            a.gather[d] = c->value[a.gather[d]];
-        }
         twi_push(to->arena, &to->access, a);
         return to->access.n - 1u;
     }
@@ -140,7 +138,29 @@ static twi_id copy_ins(copier *c, twi_id id) {
 
 static void copy_body(copier *c, uint32_t old, uint32_t new);
 
-/* The axes that a region declares come first, then the ones of `axis` statements in it. */
+typedef struct {
+    const copier *c;
+    bool copied;
+} readiness;
+static void see_value(void *user, twi_id v) {
+    readiness *r = user;
+    r->copied &= r->c->value[v] != 0;
+}
+
+/* The axes of `axis` statements whose bounds have been copied, each once. */
+static void copy_axes(copier *c, uint32_t old, uint32_t new) {
+    for (uint32_t a = 1; a < c->from->axis.n; a++) {
+        const twi_axis *x = &c->from->axis.at[a];
+        readiness ready = {c, x->region == old && x->kind == TWI_AXIS_FULL && c->axis[a] == 0};
+        twi_ix_values(c->from, x->lo, see_value, &ready);
+        twi_ix_values(c->from, x->hi, see_value, &ready);
+        if (ready.copied)
+            copy_axis(c, a, new);
+    }
+}
+
+/* The axes that a region declares come first, then the ones of `axis` statements in it, except
+ * those whose bounds are values made here: they follow the last of these. */
 static void copy_region(copier *c, uint32_t old, uint32_t new) {
     const twi_region *r = &c->from->region.at[old];
     tw_ir *to = c->to;
@@ -148,13 +168,12 @@ static void copy_region(copier *c, uint32_t old, uint32_t new) {
         copy_axis(c, r->axes.at[k], new);
         twi_push(to->arena, &to->region.at[new].axes, (uint8_t)c->axis[r->axes.at[k]]);
     }
-    for (uint32_t a = 1; a < c->from->axis.n; a++)
-        if (c->from->axis.at[a].region == old && c->from->axis.at[a].kind == TWI_AXIS_FULL)
-            copy_axis(c, a, new);
+    copy_axes(c, old, new);
     for (uint32_t k = 0; k < r->carries.n; k++) {
         twi_id v = copy_ins(c, r->carries.at[k]);
         twi_push(to->arena, &to->region.at[new].carries, v);
     }
+    copy_axes(c, old, new);
     copy_body(c, old, new);
     for (uint32_t k = 0; k < r->yields.n; k++)
         twi_push(to->arena, &to->region.at[new].yields, c->value[r->yields.at[k]]);
@@ -167,8 +186,10 @@ static void copy_body(copier *c, uint32_t old, uint32_t new) {
         twi_id id = r->body.at[k];
         twi_id v = copy_ins(c, id);
         twi_push(to->arena, &to->region.at[new].body, v);
-        if (twi_op_row(to->ins.at[v].op)->kind != TWI_KIND_REGION)
+        if (twi_op_row(to->ins.at[v].op)->kind != TWI_KIND_REGION) {
+            copy_axes(c, old, new);
             continue;
+        }
         uint32_t inner_old = c->from->ins.at[id].attr, inner = to->region.n;
         twi_region inner_region = {
             .kind = c->from->region.at[inner_old].kind, .parent = new, .ins = v};

@@ -28,7 +28,7 @@ static bool take_digit(twi_prover *p, const tw_ir *ir, uint32_t atom, twi_poly *
     twi_poly c, rest;
     const twi_axis *axis = &ir->axis.at[p->atom.at[atom].id];
     if (!twi_poly_split(p, *at, atom, &c, &rest) || ir->ix.at[axis->lo].axes ||
-        ir->ix.at[axis->hi].axes)
+        ir->ix.at[axis->hi].axes || twi_is_loaded_axis(ir, p->atom.at[atom].id))
         return false;
     bool down = twi_prove_ge(p, twi_poly_add(p, twi_poly_const(p, 0), c, -1), 1); /* W - 1 - w */
     twi_poly weight = twi_poly_add(p, twi_poly_const(p, 0), c, down ? -1 : 1);
@@ -92,7 +92,7 @@ static bool runs(state *s, uint32_t region, uint64_t named) {
             const twi_axis *axis = &ir->axis.at[a];
             if (named >> a & 1u)
                 continue;
-            if (ir->ix.at[axis->lo].axes || ir->ix.at[axis->hi].axes)
+            if (ir->ix.at[axis->lo].axes || ir->ix.at[axis->hi].axes || twi_is_loaded_axis(ir, a))
                 return false;
             twi_poly trips =
                 twi_poly_add(s->p, twi_poly_of(s->p, axis->hi), twi_poly_of(s->p, axis->lo), -1);
@@ -107,7 +107,8 @@ static void add_store(state *s, const twi_ins *ins, uint32_t region) {
     const twi_access *a = &ir->access.at[ins->attr];
     uint64_t named = 0;
     box b = {0};
-    if (a->array != s->array || ins->nargs > 1 || s->n == STORES)
+    if (a->array != s->array || ins->nargs > 1 || s->n == STORES ||
+        a->proof == TWI_ACCESS_CHECKED) /* conditional, or one that may store nothing */
         return;
     for (unsigned d = 0; d < ir->array.at[s->array].rank; d++) {
         uint64_t axes = ir->ix.at[a->ix[d]].axes;

@@ -29,31 +29,30 @@ static uint64_t over(const uint64_t *table, uint64_t set) {
     return set;
 }
 
+/* VALUE nodes inside an index expression bring what the value depends on. */
+static uint64_t value_deps(const state *s, twi_ix x) {
+    const twi_ix_node *n = &s->ir->ix.at[x];
+    if (!n->loaded)
+        return 0;
+    return n->op == TWI_IX_VALUE ? s->deps[n->a] : value_deps(s, n->a) | value_deps(s, n->b);
+}
+
 static void find_bounds(state *s) {
     const tw_ir *ir = s->ir;
     for (uint32_t a = 1; a < ir->axis.n; a++) { /* bounds speak of earlier axes only */
         const twi_axis *x = &ir->axis.at[a];
         const twi_ix_node *lo = &ir->ix.at[x->lo], *hi = &ir->ix.at[x->hi];
-        s->at_bounds[a] = over(s->at_bounds, lo->at | hi->at) & ~bit(a);
-        s->all_bounds[a] = over(s->all_bounds, lo->axes | hi->axes) & ~bit(a);
+        uint64_t loaded = value_deps(s, x->lo) | value_deps(s, x->hi);
+        s->at_bounds[a] = over(s->at_bounds, lo->at | hi->at | loaded) & ~bit(a);
+        s->all_bounds[a] = over(s->all_bounds, lo->axes | hi->axes | loaded) & ~bit(a);
     }
-}
-
-/* VALUE nodes inside an index expression bring what the value depends on. */
-static uint64_t ix_deps(const state *s, twi_ix x) {
-    const twi_ix_node *n = &s->ir->ix.at[x];
-    if (n->op == TWI_IX_VALUE)
-        return s->deps[n->a];
-    if (n->op >= TWI_IX_ADD)
-        return ix_deps(s, n->a) | ix_deps(s, n->b);
-    return n->axes;
 }
 
 static uint64_t access_deps(const state *s, uint32_t id) {
     const twi_access *a = &s->ir->access.at[id];
     uint64_t set = 0;
     for (unsigned d = 0; d < s->ir->array.at[a->array].rank; d++)
-        set |= a->gather[d] ? s->deps[a->gather[d]] : ix_deps(s, a->ix[d]);
+        set |= s->ir->ix.at[a->ix[d]].axes;
     return set;
 }
 
@@ -72,18 +71,18 @@ static uint64_t ins_deps(const state *s, twi_id v, uint32_t region) {
         return set | carried(s, region, ins->attr);
     if (ins->op == TWI_RESULT)
         return set | carried(s, ir->ins.at[twi_arg(ir, v, 0)].attr, ins->attr);
-    if (ins->op == TWI_LOAD || ins->op == TWI_STORE)
+    if (twi_is_access(ins->op))
         set |= access_deps(s, ins->attr);
     if (ins->op == TWI_INDEX)
         set |= bit(ins->attr);
     if (ins->op == TWI_IXVAL)
-        set |= ix_deps(s, ins->attr);
+        set |= ir->ix.at[ins->attr].axes | value_deps(s, ins->attr);
     for (uint32_t k = 0; k < ins->nargs; k++)
         set |= s->deps[twi_arg(ir, v, k)];
     for (unsigned k = 0; k < ins->nfold; k++)
         set |= s->all_bounds[ins->fold[k]];
     set = over(s->at_bounds, set);
-    for (unsigned k = 0; k < ins->nfold; k++)
+    for (unsigned k = 0; k < ins->nfold && twi_op_row(ins->op)->kind == TWI_KIND_FOLD; k++)
         set &= ~bit(ins->fold[k]);
     return set;
 }
@@ -98,9 +97,9 @@ static bool visit(state *s, twi_id v, uint32_t region) {
 void twi_deps(const tw_ir *ir, uint64_t *deps) {
     state s = {.ir = ir, .deps = deps};
     memset(deps, 0, ir->ins.n * sizeof *deps);
-    find_bounds(&s);
     for (bool more = true; more;) {
         more = false;
+        find_bounds(&s); /* again: they may depend on values */
         for (uint32_t r = 1; r < ir->region.n; r++) {
             for (uint32_t k = 0; k < ir->region.at[r].carries.n; k++)
                 more |= visit(&s, ir->region.at[r].carries.at[k], r);

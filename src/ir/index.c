@@ -107,8 +107,7 @@ twi_ix twi_ix_leaf(tw_ir *ir, twi_ix_op op, uint32_t id) {
         n.axes = UINT64_C(1) << id;
     if (op == TWI_IX_AXIS)
         n.at = n.axes;
-    if (op == TWI_IX_VALUE)
-        n.axes = n.at = ir->ins.at[id].type.axes;
+    n.loaded = op == TWI_IX_VALUE;
     if (op == TWI_IX_DIM && ir->dim.at[id].known)
         return twi_ix_const(ir, ir->dim.at[id].value);
     return intern(ir, n);
@@ -164,6 +163,7 @@ twi_ix twi_ix_make(tw_ir *ir, twi_ix_op op, twi_ix a, twi_ix b) {
                                     .b = b,
                                     .axes = x->axes | y->axes,
                                     .at = x->at | y->at,
+                                    .loaded = x->loaded || y->loaded,
                                     .depth = deeper});
 }
 
@@ -347,4 +347,21 @@ uint64_t twi_tile_axes(const tw_ir *ir, uint64_t axes) {
         if ((axes >> a & 1u) && twi_is_tile_axis(ir, a))
             tile |= UINT64_C(1) << a;
     return tile;
+}
+
+bool twi_is_loaded_axis(const tw_ir *ir, unsigned axis) {
+    const twi_axis *a = &ir->axis.at[axis];
+    return ir->ix.at[a->lo].loaded || ir->ix.at[a->hi].loaded;
+}
+
+void twi_ix_values(const tw_ir *ir, twi_ix x, void (*each)(void *user, twi_id v), void *user) {
+    const twi_ix_node *n = &ir->ix.at[x];
+    if (!n->loaded)
+        return;
+    if (n->op == TWI_IX_VALUE) {
+        each(user, n->a);
+        return;
+    }
+    twi_ix_values(ir, n->a, each, user);
+    twi_ix_values(ir, n->b, each, user);
 }

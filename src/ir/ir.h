@@ -37,11 +37,12 @@ typedef enum {
 } twi_ix_op; /* DIV, MOD floor; x // 0 = 0, x % 0 = x */
 typedef struct {
     uint8_t op;
-    uint32_t a,
-        b; /* operands; DIM: dim id, AXIS LO HI: axis id, VALUE: value id (integer, no tile axes) */
-    int64_t k;      /* CONST */
-    uint64_t axes;  /* set of axis ids it depends on (AXIS, LO, HI; through VALUE too) */
-    uint64_t at;    /* of these, the ones whose position it depends on (AXIS alone) */
+    uint32_t a, b; /* operands; DIM: dim id, AXIS LO HI: axis id, VALUE: value id (i64, no tile
+                      axes; in bounds of axes alone) */
+    int64_t k;     /* CONST */
+    uint64_t axes; /* set of axis ids it depends on (AXIS, LO, HI; what VALUEs depend on: deps.c) */
+    uint64_t at;   /* of these, the ones whose position it depends on (AXIS alone) */
+    bool loaded;   /* a VALUE stands in it */
     uint16_t depth; /* of the expression: TWI_IX_DEPTH at most, so that walks may recurse */
 } twi_ix_node;
 typedef uint32_t twi_ix;
@@ -146,19 +147,21 @@ typedef enum {
     TWI_ACCESS_GUARDED,
     TWI_ACCESS_CHECKED
 } twi_proof;
+/* CHECKED: outside the array a load gives NaN (0, false), a store or atomic does nothing, and the
+ * call reports the least instance that did so. */
 typedef struct {
     uint32_t array;
-    twi_ix ix[TWI_MAX_RANK];     /* one a dimension, 0 where a tile of integers is the index: */
-    twi_id gather[TWI_MAX_RANK]; /* (later) */
-    uint8_t proof; /* PROVED inside, GUARDED by `else`, CHECKED at run time (gather) */
-    bool atomic;
+    twi_ix ix[TWI_MAX_RANK];      /* one a dimension, 0 where a tile of integers is the index: */
+    uint8_t gather[TWI_MAX_RANK]; /* 1 + its place among the instruction's args (twi_gathered) */
+    uint8_t proof;                /* PROVED inside, GUARDED by `else`, CHECKED at run time */
+    uint8_t atomic;               /* ATOMIC: TWI_ADD, TWI_MAX, TWI_MIN */
 } twi_access;
 
 /* ---- instructions and regions ---- */
 typedef struct {
     uint16_t op;
-    uint8_t order; /* folds: twi_order_kind */
-    uint8_t nfold; /* folds: axes consumed, in the order of the bracket */
+    uint8_t order; /* folds, scans: twi_order_kind */
+    uint8_t nfold; /* folds: axes consumed, in the order of the bracket; scans: the one axis */
     uint8_t fold[TWI_MAX_RANK];
     twi_type type;
     uint32_t arg, nargs; /* first of ir->args */
@@ -217,6 +220,20 @@ static inline twi_id twi_arg(const tw_ir *ir, twi_id v, unsigned k) {
     return ir->args.at[ir->ins.at[v].arg + k];
 }
 
+/* The integer tile that is subscript d of a load, store or atomic; 0: an index expression is. */
+static inline twi_id twi_gathered(const tw_ir *ir, twi_id v, unsigned d) {
+    unsigned k = ir->access.at[ir->ins.at[v].attr].gather[d];
+    return k ? twi_arg(ir, v, k - 1u) : 0;
+}
+/* Operands before the gathered subscripts: a load has one if it has an `else`, stores and atomics
+ * have two if they have a condition. */
+static inline unsigned twi_plain_args(const tw_ir *ir, twi_id v) {
+    unsigned n = ir->ins.at[v].nargs;
+    for (unsigned d = 0; twi_is_access(ir->ins.at[v].op) && d < TWI_MAX_RANK; d++)
+        n -= ir->access.at[ir->ins.at[v].attr].gather[d] != 0;
+    return n;
+}
+
 /* ---- index expressions (index.c) ---- */
 twi_ix twi_ix_const(tw_ir *ir, int64_t k);
 twi_ix twi_ix_leaf(tw_ir *ir, twi_ix_op op, uint32_t id); /* DIM AXIS LO HI VALUE */
@@ -225,6 +242,8 @@ twi_ix twi_ix_make(tw_ir *ir, twi_ix_op op, twi_ix a,
 bool twi_ix_is_const(const tw_ir *ir, twi_ix x, int64_t *k);
 twi_affine twi_ix_affine(const tw_ir *ir, twi_arena *arena,
                          twi_ix x); /* terms merged, by atom id */
+/* The VALUEs in it, one call each. */
+void twi_ix_values(const tw_ir *ir, twi_ix x, void (*each)(void *user, twi_id v), void *user);
 /* Least and greatest value over all positions, from constant bounds (specialised IR); false:
  * unknown. */
 bool twi_ix_range(const tw_ir *ir, twi_ix x, int64_t *least, int64_t *most);
@@ -293,6 +312,8 @@ void twi_deps(const tw_ir *ir, uint64_t *deps); /* by value id */
 uint64_t twi_tile_axes(const tw_ir *ir,
                        uint64_t axes); /* of a set, those that are axes of tiles before lifting */
 bool twi_is_tile_axis(const tw_ir *ir, unsigned axis);
+/* Does the extent of the axis depend on values (`axis w: S[r] .. S[r + 1]`)? */
+bool twi_is_loaded_axis(const tw_ir *ir, unsigned axis);
 uint64_t
 twi_ir_hash(const tw_ir *ir); /* of the text form with all user names replaced by numbers */
 

@@ -55,9 +55,16 @@ twi_op twi_op_named(const char *spelling) {
     return TWI_NOP;
 }
 
-const twi_monoid *twi_monoid_of(unsigned fold_op) {
-    return twi_op_row(fold_op)->kind == TWI_KIND_FOLD ? &monoids[fold_op] : NULL;
+bool twi_has_bracket(unsigned op) {
+    unsigned kind = twi_op_row(op)->kind;
+    return kind == TWI_KIND_FOLD || kind == TWI_KIND_ORDER;
 }
+
+bool twi_is_access(unsigned op) {
+    return op == TWI_LOAD || twi_op_row(op)->kind == TWI_KIND_EFFECT;
+}
+
+const twi_monoid *twi_monoid_of(unsigned op) { return twi_has_bracket(op) ? &monoids[op] : NULL; }
 
 tw_elem twi_accum(tw_elem elem) { return (tw_elem)elem_of(elem)->accum; }
 

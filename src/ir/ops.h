@@ -23,6 +23,7 @@ typedef enum {
     TWI_KIND_LEAF,
     TWI_KIND_LOCAL,
     TWI_KIND_FOLD,
+    TWI_KIND_ORDER, /* over one axis that the result keeps */
     TWI_KIND_EFFECT,
     TWI_KIND_REGION
 } twi_kind;
@@ -72,9 +73,14 @@ typedef struct {
     uint8_t identity, order_free;
 } twi_monoid;
 
-const twi_op_info *twi_op_row(unsigned op);        /* of any tile IR operation */
-twi_op twi_op_named(const char *spelling);         /* elementwise rows only; TWI_NOP if unknown */
-const twi_monoid *twi_monoid_of(unsigned fold_op); /* NULL if op is no fold */
+/* Flags of an order operation (attr): the value before the element; from the last element on. */
+enum { TWI_SCAN_EXCLUSIVE = 1, TWI_SCAN_REVERSE = 2 };
+
+const twi_op_info *twi_op_row(unsigned op);   /* of any tile IR operation */
+twi_op twi_op_named(const char *spelling);    /* elementwise rows only; TWI_NOP if unknown */
+const twi_monoid *twi_monoid_of(unsigned op); /* NULL if op is no fold and no scan */
+bool twi_has_bracket(unsigned op);            /* folds and order operations name axes: ins.fold */
+bool twi_is_access(unsigned op);              /* load, store, atomic: attr is an access */
 
 /* Does this release build the type? */
 bool twi_elem_is_built(tw_elem elem);

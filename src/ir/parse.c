@@ -164,7 +164,14 @@ static twi_id put(twi_scan *s, twi_ins *ins, const twi_id *args, uint32_t nargs)
     return ir->ins.n - 1u;
 }
 
-static uint32_t access(twi_scan *s, uint64_t *axes) {
+/* gathered: the integer tiles among the subscripts, n of them so far. */
+typedef struct {
+    uint64_t axes;
+    twi_id gathered[TWI_MAX_RANK];
+    uint32_t n;
+} subscripts;
+
+static uint32_t access(twi_scan *s, subscripts *found) {
     static const char *const proofs[] = {"unproved", "proved", "guarded", "checked"};
     tw_ir *ir = s->ir;
     twi_sym sym = twi_scan_sym(s);
@@ -175,9 +182,16 @@ static uint32_t access(twi_scan *s, uint64_t *axes) {
     for (unsigned d = 0; !s->failed && d < ir->array.at[a.array].rank; d++) {
         if (d)
             twi_scan_need(s, ",");
+        if (twi_scan_try(s, "$")) {
+            twi_id v = twi_scan_value(s);
+            found->gathered[found->n++] = v;
+            found->axes |= s->failed ? 0 : ir->ins.at[v].type.axes;
+            a.gather[d] = (uint8_t)found->n; /* the plain operands come to it */
+            continue;
+        }
         a.ix[d] = twi_scan_ix(s);
         if (!s->failed)
-            *axes |= twi_tile_axes(ir, ir->ix.at[a.ix[d]].at);
+            found->axes |= twi_tile_axes(ir, ir->ix.at[a.ix[d]].at);
     }
     twi_scan_need(s, "]");
     for (uint8_t k = 0; k < 4; k++)
@@ -188,18 +202,52 @@ static uint32_t access(twi_scan *s, uint64_t *axes) {
     return ir->access.n - 1u;
 }
 
-static twi_id store(twi_scan *s) {
-    twi_ins ins = {.op = TWI_STORE, .loc = twi_scan_loc(s)};
-    twi_id args[2];
+/* The instruction's operands with those of the access behind them. */
+static uint32_t with_subscripts(twi_scan *s, uint32_t access, const subscripts *found, twi_id *args,
+                                uint32_t n) {
+    twi_access *a = &s->ir->access.at[access];
+    for (unsigned d = 0; d < TWI_MAX_RANK; d++)
+        a->gather[d] = (uint8_t)(a->gather[d] ? a->gather[d] + n : 0);
+    for (uint32_t k = 0; k < found->n; k++)
+        args[n + k] = found->gathered[k];
+    return n + found->n;
+}
+
+static twi_id store(twi_scan *s, twi_op op, twi_op atomic) {
+    twi_ins ins = {.op = (uint16_t)op, .loc = twi_scan_loc(s)};
+    subscripts found = {0};
+    twi_id args[2 + TWI_MAX_RANK];
     uint32_t n = 1;
-    ins.attr = access(s, &ins.type.axes);
+    ins.attr = access(s, &found);
+    ins.type.axes = found.axes;
     twi_scan_need(s, "=");
     args[0] = twi_scan_value(s);
     if (twi_scan_try(s, "when"))
         args[n++] = twi_scan_value(s);
     if (twi_scan_try(s, "over"))
         ins.type.axes = twi_scan_axes(s);
-    return s->failed ? 0 : put(s, &ins, args, n);
+    if (s->failed)
+        return 0;
+    s->ir->access.at[ins.attr].atomic = (uint8_t)atomic;
+    n = with_subscripts(s, ins.attr, &found, args, n);
+    return put(s, &ins, args, n);
+}
+
+/* `store Y[m] = x`, `atomic_add H[$b] = x when c`; 0: neither stands here. */
+static bool effect(twi_scan *s, twi_id *v) {
+    static const struct {
+        const char *text;
+        twi_op op, atomic;
+    } effects[] = {{"store", TWI_STORE, TWI_NOP},
+                   {"atomic_add", TWI_ATOMIC, TWI_ADD},
+                   {"atomic_max", TWI_ATOMIC, TWI_MAX},
+                   {"atomic_min", TWI_ATOMIC, TWI_MIN}};
+    for (size_t k = 0; k < sizeof effects / sizeof *effects; k++)
+        if (twi_scan_try(s, effects[k].text)) {
+            *v = store(s, effects[k].op, effects[k].atomic);
+            return true;
+        }
+    return false;
 }
 
 static void constant(twi_scan *s, twi_ins *ins) {
@@ -228,6 +276,10 @@ static void bracket(twi_scan *s, twi_ins *ins) {
     } while (!s->failed && twi_scan_try(s, ","));
     twi_scan_need(s, "]");
     ins->order = order(s);
+    if (twi_op_row(ins->op)->kind == TWI_KIND_ORDER) {
+        ins->attr = twi_scan_try(s, "exclusive") ? TWI_SCAN_EXCLUSIVE : 0;
+        ins->attr |= twi_scan_try(s, "reverse") ? TWI_SCAN_REVERSE : 0;
+    }
 }
 
 /* `result j 0`: of the last loop over j that ended in this region. */
@@ -249,14 +301,13 @@ static unsigned operation(twi_scan *s) {
     twi_word w = twi_scan_name(s);
     bool fold = twi_scan_try(s, "[");
     for (unsigned op = 1; !s->failed && op < TWI_TILE_END; op++)
-        if (op != TWI_ELEMENTWISE_END && (twi_op_row(op)->kind == TWI_KIND_FOLD) == fold &&
+        if (op != TWI_ELEMENTWISE_END && twi_has_bracket(op) == fold &&
             twi_scan_is(w, twi_op_row(op)->name))
             return op;
     return TWI_NOP;
 }
 
 static uint32_t attribute(twi_scan *s, twi_ins *ins, twi_id *args) {
-    uint64_t ignored = 0;
     if (ins->op == TWI_CONST) {
         constant(s, ins);
     } else if (ins->op == TWI_SCALAR) {
@@ -270,9 +321,12 @@ static uint32_t attribute(twi_scan *s, twi_ins *ins, twi_id *args) {
     } else if (ins->op == TWI_IXVAL) {
         ins->attr = twi_scan_ix(s);
     } else if (ins->op == TWI_LOAD) {
-        ins->attr = access(s, &ignored);
-        if (!twi_scan_try(s, "else"))
-            return 0;
+        subscripts found = {0};
+        ins->attr = access(s, &found);
+        uint32_t plain = twi_scan_try(s, "else") ? 1 : 0;
+        if (plain)
+            args[0] = twi_scan_value(s);
+        return s->failed ? 0 : with_subscripts(s, ins->attr, &found, args, plain);
     } else if (ins->op == TWI_NARROW) {
         ins->attr = twi_scan_elem(s);
     } else if (ins->op == TWI_RESULT) {
@@ -294,7 +348,7 @@ static uint32_t attribute(twi_scan *s, twi_ins *ins, twi_id *args) {
 static void define(twi_scan *s) {
     tw_ir *ir = s->ir;
     twi_ins ins = {.loc = twi_scan_loc(s)};
-    twi_id args[3] = {0}, v;
+    twi_id args[1 + TWI_MAX_RANK] = {0}, v;
     uint32_t n = 0;
     twi_region *r = &ir->region.at[s->region];
     ins.name = twi_scan_sym(s);
@@ -308,7 +362,7 @@ static void define(twi_scan *s) {
         twi_scan_fail(s, TWI_E_TEXT, "expected an operation that gives a value");
     if (s->failed)
         return;
-    if (twi_op_row(ins.op)->kind == TWI_KIND_FOLD)
+    if (twi_has_bracket(ins.op))
         bracket(s, &ins);
     n = attribute(s, &ins, args);
     if (s->failed)
@@ -353,6 +407,10 @@ static void range(twi_scan *s, twi_axis_kind kind, uint32_t region) {
     }
     if (twi_tile_axes(ir, ir->ix.at[a.lo].at | ir->ix.at[a.hi].at) != 0) {
         twi_scan_fail(s, TWI_E_RANGE_BOUND, "a bound that is no scalar");
+        return;
+    }
+    if (kind == TWI_AXIS_INDEX && (ir->ix.at[a.lo].loaded || ir->ix.at[a.hi].loaded)) {
+        twi_scan_fail(s, TWI_E_PAR_BOUND, "a bound of a scope is known at launch");
         return;
     }
     twi_push(ir->arena, &ir->axis, a);
@@ -405,6 +463,7 @@ static void body(twi_scan *s) {
     tw_ir *ir = s->ir;
     while (!s->failed && s->at < s->n && !(s->text[s->at] == '}')) {
         uint32_t scope = s->region;
+        twi_id v = 0;
         while (scope != 0 && ir->region.at[scope].kind != TWI_REGION_PAR)
             scope = ir->region.at[scope].parent;
         if (twi_scan_try(s, "parallel")) {
@@ -415,8 +474,7 @@ static void body(twi_scan *s) {
             twi_scan_fail(s, TWI_E_TEXT, "expected parallel or serial");
         } else if (twi_scan_try(s, "axis")) {
             range(s, TWI_AXIS_FULL, s->region);
-        } else if (twi_scan_try(s, "store")) {
-            twi_id v = store(s);
+        } else if (effect(s, &v)) {
             twi_push(ir->arena, &ir->region.at[s->region].body, v);
         } else if (twi_scan_try(s, "yield")) {
             yield(s);
@@ -436,12 +494,14 @@ static bool claims_hold(tw_ir *ir) {
     twi_prove_accesses(again);
     for (uint32_t v = 1; v < ir->ins.n; v++) {
         const twi_ins *ins = &ir->ins.at[v];
-        if (ins->op != TWI_LOAD && ins->op != TWI_STORE)
+        if (!twi_is_access(ins->op))
             continue;
         unsigned claimed = ir->access.at[ins->attr].proof,
                  found = again->access.at[again->ins.at[v].attr].proof;
-        if (claimed != found && found != TWI_ACCESS_UNKNOWN &&
-            !(claimed == TWI_ACCESS_GUARDED && ins->nargs && ins->op == TWI_LOAD))
+        bool weaker =
+            claimed == TWI_ACCESS_CHECKED || /* dims were not numbers then */
+            (claimed == TWI_ACCESS_GUARDED && ins->op == TWI_LOAD && twi_plain_args(ir, v) != 0);
+        if (claimed != found && found != TWI_ACCESS_UNKNOWN && !weaker)
             twi_error(&ir->ctx->diags, TWI_E_OUTSIDE, ins->loc, NULL,
                       "the access is not what the text says it is");
     }

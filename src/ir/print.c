@@ -222,16 +222,16 @@ static void head(printer *p) {
 }
 
 /* ---- instructions ---- */
-static void access(printer *p, uint32_t id) {
+static void access(printer *p, twi_id v) {
     static const char *const proofs[] = {"", "", " guarded", " checked"};
-    const twi_access *a = &p->ir->access.at[id];
+    const twi_access *a = &p->ir->access.at[p->ir->ins.at[v].attr];
     name(p, "a", a->array, p->ir->array.at[a->array].name);
     twi_sb_char(p->out, '[');
     for (unsigned d = 0; d < p->ir->array.at[a->array].rank; d++) {
         twi_sb_str(p->out, d ? ", " : "");
         if (a->gather[d]) {
             twi_sb_str(p->out, "$");
-            value(p, a->gather[d]);
+            value(p, twi_gathered(p->ir, v, d));
         } else {
             ix(p, a->ix[d]);
         }
@@ -254,16 +254,17 @@ static void type(printer *p, twi_type t) {
         twi_sb_char(p->out, '}');
 }
 
-static void args(printer *p, twi_id v, uint32_t from) {
-    for (uint32_t k = from; k < p->ir->ins.at[v].nargs; k++) {
-        twi_sb_str(p->out, k == from ? " " : ", ");
+static void args(printer *p, twi_id v) {
+    for (uint32_t k = 0; k < twi_plain_args(p->ir, v); k++) {
+        twi_sb_str(p->out, k == 0 ? " " : ", ");
         value(p, twi_arg(p->ir, v, k));
     }
 }
 
 /* What stands behind the operation's name: its attribute. */
-static void attribute(printer *p, const twi_ins *ins) {
+static void attribute(printer *p, twi_id v) {
     const tw_ir *ir = p->ir;
+    const twi_ins *ins = &ir->ins.at[v];
     if (ins->op == TWI_CONST) {
         const twi_const *c = &ir->constant.at[ins->attr];
         twi_sb_char(p->out, ' ');
@@ -282,17 +283,20 @@ static void attribute(printer *p, const twi_ins *ins) {
         ix(p, ins->attr);
     } else if (ins->op == TWI_LOAD) {
         twi_sb_char(p->out, ' ');
-        access(p, ins->attr);
-        twi_sb_str(p->out, ins->nargs ? " else" : "");
+        access(p, v);
+        twi_sb_str(p->out, twi_plain_args(ir, v) ? " else" : "");
     } else if (ins->op == TWI_NARROW) {
         twi_sb_printf(p->out, " %s", tw_elem_name((tw_elem)ins->attr));
-    } else if (twi_op_row(ins->op)->kind == TWI_KIND_FOLD) {
+    } else if (twi_has_bracket(ins->op)) {
+        bool scan = twi_op_row(ins->op)->kind == TWI_KIND_ORDER;
         twi_sb_char(p->out, '[');
         for (unsigned k = 0; k < ins->nfold; k++) {
             twi_sb_str(p->out, k ? ", " : "");
             axis(p, ins->fold[k]);
         }
-        twi_sb_printf(p->out, "] %s", order_names[ins->order]);
+        twi_sb_printf(p->out, "] %s%s%s", order_names[ins->order],
+                      scan && (ins->attr & TWI_SCAN_EXCLUSIVE) ? " exclusive" : "",
+                      scan && (ins->attr & TWI_SCAN_REVERSE) ? " reverse" : "");
     }
 }
 
@@ -327,6 +331,26 @@ static void region_line(printer *p, const twi_ins *ins, int depth) {
     twi_sb_str(p->out, "}\n");
 }
 
+static void effect(printer *p, twi_id v) {
+    const twi_ins *ins = &p->ir->ins.at[v];
+    twi_sb_str(p->out, twi_op_row(ins->op)->name);
+    if (ins->op == TWI_ATOMIC)
+        twi_sb_printf(p->out, "_%s", twi_op_row(p->ir->access.at[ins->attr].atomic)->name);
+    twi_sb_char(p->out, ' ');
+    access(p, v);
+    twi_sb_str(p->out, " = ");
+    value(p, twi_arg(p->ir, v, 0));
+    if (twi_plain_args(p->ir, v) > 1) {
+        twi_sb_str(p->out, " when ");
+        value(p, twi_arg(p->ir, v, 1));
+    }
+    if (p->ir->lifted) { /* the domain cannot be told from the subscripts any more */
+        twi_sb_str(p->out, " over ");
+        type(p, (twi_type){TW_NONE, ins->type.axes});
+    }
+    twi_sb_char(p->out, '\n');
+}
+
 static void instruction(printer *p, twi_id v, int depth) {
     const twi_ins *ins = &p->ir->ins.at[v];
     indent(p, depth);
@@ -334,48 +358,54 @@ static void instruction(printer *p, twi_id v, int depth) {
         region_line(p, ins, depth);
         return;
     }
-    if (ins->op == TWI_STORE) {
-        twi_sb_str(p->out, "store ");
-        access(p, ins->attr);
-        twi_sb_str(p->out, " = ");
-        value(p, twi_arg(p->ir, v, 0));
-        if (ins->nargs > 1) {
-            twi_sb_str(p->out, " when ");
-            value(p, twi_arg(p->ir, v, 1));
-        }
-        if (p->ir->lifted) { /* the domain cannot be told from the subscripts any more */
-            twi_sb_str(p->out, " over ");
-            type(p, (twi_type){TW_NONE, ins->type.axes});
-        }
-        twi_sb_char(p->out, '\n');
+    if (twi_op_row(ins->op)->kind == TWI_KIND_EFFECT) {
+        effect(p, v);
         return;
     }
     value(p, v);
     twi_sb_str(p->out, ": ");
     type(p, ins->type);
     twi_sb_printf(p->out, " = %s", twi_op_row(ins->op)->name);
-    attribute(p, ins);
+    attribute(p, v);
     if (ins->op == TWI_RESULT) {
         const twi_region *r = &p->ir->region.at[p->ir->ins.at[twi_arg(p->ir, v, 0)].attr];
         twi_sb_char(p->out, ' ');
         axis(p, r->axes.at[0]);
         twi_sb_printf(p->out, " %u", (unsigned)ins->attr);
     } else {
-        args(p, v, 0);
+        args(p, v);
     }
     twi_sb_char(p->out, '\n');
+}
+
+static void last_value(void *user, twi_id v) {
+    twi_id *last = user;
+    *last = v > *last ? v : *last;
+}
+
+/* The axes of a region whose bounds are known once value `after` is, and were not before `from`:
+ * ids follow the text. */
+static void axes_after(printer *p, uint32_t region, twi_id from, twi_id after, int depth) {
+    const tw_ir *ir = p->ir;
+    for (uint32_t a = 1; a < ir->axis.n; a++) {
+        twi_id last = 0;
+        if (ir->axis.at[a].region != region || ir->axis.at[a].kind != TWI_AXIS_FULL)
+            continue;
+        twi_ix_values(ir, ir->axis.at[a].lo, last_value, &last);
+        twi_ix_values(ir, ir->axis.at[a].hi, last_value, &last);
+        if (last < from || last > after)
+            continue;
+        indent(p, depth);
+        twi_sb_str(p->out, "axis ");
+        range(p, a);
+        twi_sb_char(p->out, '\n');
+    }
 }
 
 static void region(printer *p, uint32_t id, int depth) {
     const tw_ir *ir = p->ir;
     const twi_region *r = &ir->region.at[id];
-    for (uint32_t a = 1; a < ir->axis.n; a++)
-        if (ir->axis.at[a].region == id && ir->axis.at[a].kind == TWI_AXIS_FULL) {
-            indent(p, depth);
-            twi_sb_str(p->out, "axis ");
-            range(p, a);
-            twi_sb_char(p->out, '\n');
-        }
+    axes_after(p, id, 0, r->ins, depth);
     for (uint32_t k = 0; k < r->carries.n; k++) {
         indent(p, depth);
         value(p, r->carries.at[k]);
@@ -385,8 +415,12 @@ static void region(printer *p, uint32_t id, int depth) {
         value(p, twi_arg(ir, r->ins, k));
         twi_sb_char(p->out, '\n');
     }
-    for (uint32_t k = 0; k < r->body.n; k++)
+    if (r->carries.n)
+        axes_after(p, id, r->ins + 1u, r->carries.at[r->carries.n - 1u], depth);
+    for (uint32_t k = 0; k < r->body.n; k++) {
         instruction(p, r->body.at[k], depth);
+        axes_after(p, id, r->body.at[k], r->body.at[k], depth);
+    }
     for (uint32_t k = 0; k < r->yields.n; k++) {
         if (k == 0) {
             indent(p, depth);

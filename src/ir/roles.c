@@ -5,12 +5,13 @@
 #include "ir/codes.h"
 #include "ir/whole.h"
 
-/* One load or store, in the order of the text. */
+/* One load, store or atomic operation, in the order of the text. */
 typedef struct {
     twi_id ins;
     uint32_t array, scope, order;
-    uint32_t loop; /* innermost loop inside the scope; 0: none */
-    bool store;
+    uint32_t loop;  /* innermost loop inside the scope; 0: none */
+    bool store;     /* atomic operations too */
+    uint8_t atomic; /* what one does; 0: none */
 } use;
 typedef TWI_VEC(use) uses;
 
@@ -23,8 +24,9 @@ static void gather(const tw_ir *ir, uint32_t region, uint32_t scope, uint32_t lo
             gather(ir, ins->attr, ins->attr, 0, out);
         else if (ins->op == TWI_SERIAL)
             gather(ir, ins->attr, scope, scope ? ins->attr : 0, out);
-        else if (ins->op == TWI_LOAD || ins->op == TWI_STORE) {
-            use u = {v, ir->access.at[ins->attr].array, scope, out->n, loop, ins->op == TWI_STORE};
+        else if (twi_is_access(ins->op)) {
+            const twi_access *a = &ir->access.at[ins->attr];
+            use u = {v, a->array, scope, out->n, loop, ins->op != TWI_LOAD, a->atomic};
             twi_push(ir->arena, out, u);
         }
     }
@@ -81,14 +83,64 @@ static void check_load(const tw_ir *ir, const uses *all, const use *load) {
                   "%s is loaded, but nothing has stored to it yet", array_name(ir, load->array));
 }
 
+/* Atomic operations of one scope on one array: of one kind, and nothing else stores there. */
+static void check_atomic(const tw_ir *ir, const uses *all, const use *atomic) {
+    const twi_array *a = &ir->array.at[atomic->array];
+    twi_loc loc = ir->ins.at[atomic->ins].loc;
+    if (a->role != TWI_INOUT && !(a->role == TWI_OUT && a->has_fill))
+        twi_error(&ir->ctx->diags, TWI_E_ATOMIC_ROLE, loc,
+                  a->role == TWI_OUT ? twi_format(ir->arena, "out %s: .. = 0, or `inout`",
+                                                  array_name(ir, atomic->array))
+                                     : "declare it `inout`, or `out` with a value",
+                  "atomic operations need values to start from, %s has none",
+                  array_name(ir, atomic->array));
+    for (uint32_t k = 0; k < all->n; k++) {
+        const use *other = &all->at[k];
+        if (other->array != atomic->array || other->scope != atomic->scope || !other->store ||
+            other->atomic == atomic->atomic)
+            continue;
+        twi_error(&ir->ctx->diags, TWI_E_ATOMIC_MIX, loc, "use a second scope",
+                  "%s is changed in two ways in one scope: which is last is not known",
+                  array_name(ir, atomic->array));
+        return;
+    }
+}
+
+typedef struct {
+    const uint64_t *deps;
+    uint64_t set;
+} named_by;
+static void add_value(void *user, twi_id v) {
+    named_by *n = user;
+    n->set |= n->deps[v];
+}
+
+/* The axes that tell elements of a store apart, or may: what gathered subscripts and axes with
+ * loaded bounds do is the author's promise. */
+static uint64_t axes_named(const tw_ir *ir, twi_id store, const uint64_t *deps) {
+    const twi_access *acc = &ir->access.at[ir->ins.at[store].attr];
+    named_by named = {deps, 0};
+    uint64_t axes = 0;
+    for (unsigned d = 0; d < ir->array.at[acc->array].rank; d++) {
+        axes |= ir->ix.at[acc->ix[d]].axes;
+        if (acc->gather[d])
+            add_value(&named, twi_gathered(ir, store, d));
+    }
+    for (unsigned a = 1; a < ir->axis.n; a++)
+        if (axes >> a & 1u) {
+            twi_ix_values(ir, ir->axis.at[a].lo, add_value, &named);
+            twi_ix_values(ir, ir->axis.at[a].hi, add_value, &named);
+        }
+    if (twi_plain_args(ir, store) > 1)
+        add_value(&named, twi_arg(ir, store, 1));
+    return axes | named.set;
+}
+
 /* Parallel axes that the store's target, and its condition, do not depend on: instances collide. */
 static void check_store(const tw_ir *ir, const use *store, const uint64_t *deps) {
     const twi_ins *ins = &ir->ins.at[store->ins];
     const twi_region *scope = &ir->region.at[store->scope];
-    const twi_access *acc = &ir->access.at[ins->attr];
-    uint64_t named = ins->nargs > 1 ? deps[twi_arg(ir, store->ins, 1)] : 0;
-    for (unsigned d = 0; d < ir->array.at[acc->array].rank; d++)
-        named |= ir->ix.at[acc->ix[d]].axes;
+    uint64_t named = axes_named(ir, store->ins, deps);
     for (uint32_t k = 0; k < scope->axes.n; k++) {
         uint32_t a = scope->axes.at[k];
         int64_t lo = 0, hi = 0;
@@ -113,7 +165,9 @@ void twi_check_roles(tw_ir *ir) {
     twi_deps(ir, deps);
     gather(ir, 1, 0, 0, &all);
     for (uint32_t k = 0; k < all.n; k++) {
-        if (all.at[k].store)
+        if (all.at[k].atomic)
+            check_atomic(ir, &all, &all.at[k]);
+        else if (all.at[k].store)
             check_store(ir, &all.at[k], deps);
         else
             check_load(ir, &all, &all.at[k]);
@@ -158,7 +212,7 @@ static bool kept_apart(const tw_ir *ir, const use *load, const use *store) {
     for (uint32_t k = 0; k < scope->axes.n; k++) {
         bool apart = false;
         for (unsigned d = 0; d < ir->array.at[load->array].rank; d++)
-            apart |= l->ix[d] == s->ix[d] && l->ix[d] != 0 &&
+            apart |= !store->atomic && l->ix[d] == s->ix[d] && l->ix[d] != 0 &&
                      tells_apart(ir, s->ix[d], scope->axes.at[k], par);
         if (!apart)
             return false;

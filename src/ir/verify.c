@@ -32,17 +32,41 @@ static void need(state *s, bool holds, twi_id v, const char *what) {
         wrong(s, v, what);
 }
 
-/* Every axis of the set exists and is declared around the region. */
-static bool axes_seen(const tw_ir *ir, uint64_t axes, uint32_t region) {
+typedef struct {
+    const state *s;
+    uint32_t region;
+    bool fine;
+} watch;
+/* A value in a bound: an i64 scalar that is defined where it is asked for. */
+static void see_value(void *user, twi_id v) {
+    watch *k = user;
+    const tw_ir *ir = k->s->ir;
+    k->fine = k->fine && v != 0 && v < ir->ins.n && k->s->home[v] != 0 &&
+              inside(ir, k->region, k->s->home[v] - 1u) && ir->ins.at[v].type.elem == TW_I64 &&
+              (ir->lifted || ir->ins.at[v].type.axes == 0);
+}
+
+static bool values_seen(const state *s, twi_ix x, uint32_t region) {
+    watch k = {s, region, true};
+    if (x < s->ir->ix.n)
+        twi_ix_values(s->ir, x, see_value, &k);
+    return k.fine;
+}
+
+/* Every axis of the set exists, is declared around the region and has bounds that are known. */
+static bool axes_seen(const state *s, uint64_t axes, uint32_t region) {
+    const tw_ir *ir = s->ir;
     for (unsigned a = 0; a < TWI_MAX_AXES; a++)
         if ((axes >> a & 1u) &&
-            (a == 0 || a >= ir->axis.n || !inside(ir, region, ir->axis.at[a].region)))
+            (a == 0 || a >= ir->axis.n || !inside(ir, region, ir->axis.at[a].region) ||
+             !values_seen(s, ir->axis.at[a].lo, region) ||
+             !values_seen(s, ir->axis.at[a].hi, region)))
             return false;
     return true;
 }
 
 static bool ix_fine(const state *s, twi_ix x, uint32_t region) {
-    return x != 0 && x < s->ir->ix.n && axes_seen(s->ir, s->ir->ix.at[x].axes, region);
+    return x != 0 && x < s->ir->ix.n && axes_seen(s, s->ir->ix.at[x].axes, region);
 }
 
 static uint64_t fold_set(state *s, twi_id v, uint32_t region) {
@@ -52,8 +76,7 @@ static uint64_t fold_set(state *s, twi_id v, uint32_t region) {
         need(s, !(set >> ins->fold[k] & 1u), v, "an axis twice in the bracket");
         set |= UINT64_C(1) << ins->fold[k];
     }
-    need(s, set != 0 && axes_seen(s->ir, set, region), v,
-         "axes of the bracket that do not exist here");
+    need(s, set != 0 && axes_seen(s, set, region), v, "axes of the bracket that do not exist here");
     return set;
 }
 
@@ -103,27 +126,43 @@ static void check_access(state *s, twi_id v, uint32_t region) {
         return;
     const twi_access *a = &ir->access.at[ins->attr];
     uint64_t axes = 0;
+    uint32_t gathered = 0;
     for (unsigned d = 0; d < ir->array.at[a->array].rank; d++) {
-        need(s, ix_fine(s, a->ix[d], region), v, "a subscript of axes that do not exist here");
+        if (a->gather[d]) {
+            gathered++;
+            need(s, a->gather[d] <= ins->nargs && a->ix[d] == 0, v, "no such gathered subscript");
+            if (a->gather[d] > ins->nargs)
+                return;
+            twi_type t = arg_type(s, v, a->gather[d] - 1u);
+            need(s, twi_is_int((tw_elem)t.elem), v, "a gathered subscript that is no integer");
+            axes |= t.axes;
+            continue;
+        }
+        need(s, ix_fine(s, a->ix[d], region) && !ir->ix.at[a->ix[d]].loaded, v,
+             "a subscript of axes that do not exist here");
         if (a->ix[d] < ir->ix.n)
             axes |= twi_tile_axes(ir, ir->ix.at[a->ix[d]].at);
     }
+    need(s, gathered <= ins->nargs, v, "more gathered subscripts than operands");
+    uint32_t plain = gathered <= ins->nargs ? ins->nargs - gathered : 0;
     need(s, ir->lifted ? (axes & ~ins->type.axes) == 0 : axes == ins->type.axes, v,
          "axes are those of the subscripts");
     tw_elem elem = twi_value_elem((tw_elem)ir->array.at[a->array].elem);
     if (ins->op == TWI_LOAD) {
-        need(s, ins->nargs <= 1, v, "a load has one value outside");
+        need(s, plain <= 1, v, "a load has one value outside");
         need(s, ins->type.elem == (uint8_t)elem, v, "a load gives the array's values");
-        need(s, ins->nargs == 0 || arg_type(s, v, 0).elem == (uint8_t)elem, v,
+        need(s, plain == 0 || arg_type(s, v, 0).elem == (uint8_t)elem, v,
              "the value outside has another type");
     } else {
-        need(s, ins->nargs == 1 || ins->nargs == 2, v,
-             "a store has a value and perhaps a condition");
-        need(s, ins->nargs < 1 || arg_type(s, v, 0).elem == (uint8_t)elem, v,
-             "a store of another type");
-        need(s, ins->nargs < 2 || arg_type(s, v, 1).elem == TW_BOOL, v,
-             "a condition that is no bool");
+        need(s, plain == 1 || plain == 2, v, "a store has a value and perhaps a condition");
+        need(s, plain < 1 || arg_type(s, v, 0).elem == (uint8_t)elem, v, "a store of another type");
+        need(s, plain < 2 || arg_type(s, v, 1).elem == TW_BOOL, v, "a condition that is no bool");
         need(s, ir->array.at[a->array].role != TWI_IN, v, "a store to an input");
+        bool kind = a->atomic == TWI_ADD || a->atomic == TWI_MAX || a->atomic == TWI_MIN;
+        need(s,
+             ins->op != TWI_ATOMIC ||
+                 (kind && elem == (tw_elem)ir->array.at[a->array].elem && elem != TW_BOOL),
+             v, "an atomic operation that is not defined");
     }
     for (unsigned k = 0; k < ins->nargs; k++)
         need(s, (arg_type(s, v, k).axes & ~ins->type.axes) == 0, v,
@@ -163,6 +202,28 @@ static void check_fold(state *s, twi_id v, uint32_t region) {
     }
 }
 
+static void check_scan(state *s, twi_id v, uint32_t region) {
+    const twi_ins *ins = &s->ir->ins.at[v];
+    need(s, ins->nargs == 1 && ins->nfold == 1, v, "a scan has one operand and one axis");
+    if (ins->nargs != 1 || ins->nfold != 1)
+        return;
+    uint64_t axis = fold_set(s, v, region);
+    twi_type t = arg_type(s, v, 0);
+    tw_elem elem = (tw_elem)t.elem;
+    need(s, (t.axes & axis) != 0, v, "the operand lacks the axis of the bracket");
+    need(s, s->ir->lifted ? (t.axes & ~ins->type.axes) == 0 : t.axes == ins->type.axes, v,
+         "axes are the operand's");
+    need(s,
+         ins->type.elem == t.elem && elem != TW_BOOL &&
+             (ins->op == TWI_CUMMAX || twi_accum(elem) == elem),
+         v, "a scan of a type it is not defined for");
+    need(s,
+         ins->order == TWI_ORDER_FREE || ins->order == TWI_ORDER_LEFT ||
+             ins->order == TWI_ORDER_CANONICAL,
+         v, "no order of scans");
+    need(s, ins->attr <= (TWI_SCAN_EXCLUSIVE | TWI_SCAN_REVERSE), v, "no such flags of a scan");
+}
+
 static void check_leaf(state *s, twi_id v, uint32_t region) {
     const tw_ir *ir = s->ir;
     const twi_ins *ins = &ir->ins.at[v];
@@ -174,12 +235,13 @@ static void check_leaf(state *s, twi_id v, uint32_t region) {
         need(s, ins->attr != 0 && ins->attr < ir->scalar.n, v, "no such scalar");
     } else if (ins->op == TWI_INDEX) {
         need(s,
-             ins->attr != 0 && axes_seen(ir, UINT64_C(1) << (ins->attr & 63u), region) &&
+             ins->attr != 0 && axes_seen(s, UINT64_C(1) << (ins->attr & 63u), region) &&
                  ins->attr < ir->axis.n,
              v, "no such axis here");
         need(s, ins->type.elem == TW_I64, v, "positions are i64");
     } else if (ins->op == TWI_IXVAL) {
-        need(s, ix_fine(s, ins->attr, region), v, "no such index expression here");
+        need(s, ix_fine(s, ins->attr, region) && values_seen(s, ins->attr, region), v,
+             "no such index expression here");
         need(s, ins->type.elem == TW_I64, v, "positions are i64");
     } else if (ins->op == TWI_SPREAD) {
         need(s, ins->nargs == 1, v, "wrong number of operands");
@@ -226,14 +288,16 @@ static void check_ins(state *s, twi_id v, uint32_t region) {
         if (!seen)
             return;
     }
-    need(s, axes_seen(ir, ins->type.axes, region), v, "axes that do not exist here");
+    need(s, axes_seen(s, ins->type.axes, region), v, "axes that do not exist here");
     unsigned kind = twi_op_row(ins->op)->kind;
     if (ins->op > TWI_NOP && ins->op < TWI_ELEMENTWISE_END)
         check_elementwise(s, v);
-    else if (ins->op == TWI_LOAD || ins->op == TWI_STORE)
+    else if (twi_is_access(ins->op))
         check_access(s, v, region);
     else if (kind == TWI_KIND_FOLD)
         check_fold(s, v, region);
+    else if (kind == TWI_KIND_ORDER)
+        check_scan(s, v, region);
     else if (ins->op == TWI_RESULT)
         check_result(s, v);
     else if (ins->op == TWI_CARRY)
@@ -271,10 +335,15 @@ static void check_region(state *s, uint32_t id) {
     for (uint32_t a = 1; a < ir->axis.n; a++)
         if (ir->axis.at[a].region == id) {
             uint32_t seen_from = ir->axis.at[a].kind == TWI_AXIS_FULL ? id : r->parent;
+            bool full = ir->axis.at[a].kind == TWI_AXIS_FULL; /* its values come before its use */
             need(s,
                  ix_fine(s, ir->axis.at[a].lo, seen_from) &&
-                     ix_fine(s, ir->axis.at[a].hi, seen_from),
+                     ix_fine(s, ir->axis.at[a].hi, seen_from) &&
+                     (full || (values_seen(s, ir->axis.at[a].lo, r->parent) &&
+                               values_seen(s, ir->axis.at[a].hi, r->parent))),
                  r->ins, "bounds of axes that do not exist here");
+            need(s, r->kind != TWI_REGION_PAR || full || !twi_is_loaded_axis(ir, a), r->ins,
+                 "a bound of a scope that is a value");
         }
     for (uint32_t k = 0; k < r->carries.n; k++)
         s->home[r->carries.at[k]] = id + 1u;

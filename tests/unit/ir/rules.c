@@ -11,7 +11,8 @@
 typedef struct {
     tw_builder *b;
     tw_ix M, N, K;
-    tw_array X, Y, I, F16, T,
+    tw_value s; /* i32, an argument */
+    tw_array B, X, Y, I, F16, T,
         Z;              /* X: in f32[M, N], Y: out f32[M], I: in i32[M], T: temp f32[M], Z: inout */
     tw_axis m, t, n, k; /* untiled, tiled, full, full */
     tw_ix at_m, at_n, at_k, at_t;
@@ -41,6 +42,8 @@ static void open_kit(kit *f, tw_context *ctx) {
     f->F16 = tw_build_array(b, "F16", TW_F16, TW_ROLE_INOUT, &f->M, 1);
     f->T = tw_build_array(b, "T", TW_F32, TW_ROLE_TEMP, &f->M, 1);
     f->Z = tw_build_array(b, "Z", TW_F32, TW_ROLE_INOUT, mn, 2);
+    f->B = tw_build_array(b, "B", TW_BOOL, TW_ROLE_INOUT, &f->M, 1);
+    f->s = tw_build_scalar(b, "s0", TW_I32, 0);
 }
 
 static void open_scope(kit *f) {
@@ -224,6 +227,62 @@ static void other_axis(kit *f) {
 }
 static void spread_index(kit *f) { (void)tw_build_spread(f->b, f->x, &f->m, 1); }
 
+static tw_value i64(kit *f, int k) {
+    return tw_build_const(f->b, TW_I64, tw_build_num_int(f->b, k));
+}
+static tw_value scan(kit *f, tw_scan what, tw_axis axis, tw_value x) {
+    return tw_build_scan(f->b, what, 0, TW_ORDER_AS_SAID, axis, x);
+}
+static void scan_axis(kit *f) { (void)scan(f, TW_SCAN_SUM, f->k, f->x); }
+static void scan_block(kit *f) { (void)scan(f, TW_SCAN_SUM, f->t, tw_build_index(f->b, f->t)); }
+static void scan_bool(kit *f) { (void)scan(f, TW_SCAN_MAX, f->n, op(f, TW_OP_LT, f->x, f->x)); }
+static void scan_order(kit *f) {
+    (void)tw_build_scan(f->b, TW_SCAN_SUM, 0, TW_ORDER_RIGHT, f->n, f->x);
+}
+static void scan_flags(kit *f) {
+    (void)tw_build_scan(f->b, TW_SCAN_SUM, 4, TW_ORDER_AS_SAID, f->n, f->x);
+}
+static void gather_float(kit *f) {
+    (void)tw_build_gather(f->b, (tw_element){f->I, &(tw_subscript){0, f->x}, 1}, 0);
+}
+static void gather_rank(kit *f) {
+    (void)tw_build_gather(f->b, (tw_element){f->X, &(tw_subscript){0, f->i}, 1}, 0);
+}
+static void subscript_scalar(kit *f) {
+    tw_ix x = tw_build_ix_scalar(f->b, f->i);
+    (void)tw_build_load(f->b, f->I, &x, 1, 0);
+}
+static void scatter_in(kit *f) {
+    tw_build_scatter(f->b, (tw_element){f->I, &(tw_subscript){0, f->i}, 1}, f->i, 0);
+}
+static void atomic_bool(kit *f) {
+    tw_build_atomic(f->b, TW_ATOMIC_MAX, (tw_element){f->B, &(tw_subscript){0, f->i}, 1},
+                    op(f, TW_OP_EQ, f->i, f->i), 0);
+}
+static void atomic_narrow(kit *f) {
+    tw_build_atomic(f->b, TW_ATOMIC_ADD, (tw_element){f->F16, &(tw_subscript){0, f->i}, 1},
+                    f32(f, "1.0"), 0);
+}
+static void atomic_type(kit *f) {
+    tw_build_atomic(f->b, TW_ATOMIC_ADD, (tw_element){f->T, &(tw_subscript){0, f->i}, 1}, f->i, 0);
+}
+static void bound_float(kit *f) { (void)tw_build_ix_scalar(f->b, f32(f, "1.0")); }
+static void bound_of_tile(kit *f) { (void)tw_build_ix_scalar(f->b, tw_build_index(f->b, f->n)); }
+static void bound_elsewhere(kit *f) {
+    tw_axis s = tw_build_serial(f->b, &(tw_range){"s", 0, f->N, 0}, NULL, 0);
+    tw_ix at = tw_build_ix_axis(f->b, s);
+    (void)at;
+    tw_ix hi = tw_build_ix_scalar(f->b, op(f, TW_OP_ADD, tw_build_index(f->b, s), i64(f, 1)));
+    tw_build_end_serial(f->b, NULL, 0, NULL);
+    (void)tw_build_axis(f->b, &(tw_range){"w", 0, hi, 0});
+}
+static void bound_launch(kit *f) {
+    tw_value s = f->s;
+    tw_build_end(f->b);
+    tw_axis p;
+    tw_build_parallel(f->b, &(tw_range){"p", 0, tw_build_ix_scalar(f->b, s), 0}, 1, &p);
+}
+
 typedef struct {
     const char *name;
     void (*fault)(kit *f);
@@ -301,6 +360,22 @@ static const fault faults[] = {
     {"bad_axis", bad_axis, TWI_E_UNUSED_AXIS, true, "does not exist"},
     {"other_scope", other_scope, TWI_E_HANDLE, true, "scope or loop that has ended"},
     {"other_axis", other_axis, TWI_E_UNUSED_AXIS, true, "axis m"},
+    {"scan_axis", scan_axis, TWI_E_FOLD_AXIS, true, "cumsum over k of a value with axes {n}"},
+    {"scan_block", scan_block, TWI_E_FOLD_BLOCK, true, "t"},
+    {"scan_bool", scan_bool, TWI_E_SCAN_TYPE, true, "i32("},
+    {"scan_order", scan_order, TWI_E_NOT_BUILT, true, "right"},
+    {"scan_flags", scan_flags, TWI_E_HANDLE, true, "flags 4"},
+    {"gather_float", gather_float, TWI_E_SUBSCRIPT, true, "f32"},
+    {"gather_rank", gather_rank, TWI_E_RANK, true, "X has 2 dims, not 1"},
+    {"subscript_scalar", subscript_scalar, TWI_E_SUBSCRIPT, true, "integer tile"},
+    {"scatter_in", scatter_in, TWI_E_STORE_IN, true, "I is an input"},
+    {"atomic_bool", atomic_bool, TWI_E_ATOMIC_TYPE, true, "bool"},
+    {"atomic_narrow", atomic_narrow, TWI_E_NOT_BUILT, true, "f16"},
+    {"atomic_type", atomic_type, TWI_E_STORE_TYPE, true, "i32"},
+    {"bound_float", bound_float, TWI_E_RANGE_BOUND, true, "f32"},
+    {"bound_of_tile", bound_of_tile, TWI_E_RANGE_BOUND, true, "i64{n}"},
+    {"bound_elsewhere", bound_elsewhere, TWI_E_HANDLE, true, "does not exist here"},
+    {"bound_launch", bound_launch, TWI_E_PAR_BOUND, true, "p is not known at launch"},
     {"spread_index", spread_index, TWI_E_UNUSED_AXIS, true, "axis m"},
 };
 
@@ -339,7 +414,10 @@ static const char *const head = "kernel k order free\n"
                                 "array X: in f32[M, N]\n"
                                 "array Y: out f32[M]\n"
                                 "array Z: inout f32[M, N]\n"
-                                "array T: temp f32[M]\n";
+                                "array T: temp f32[M]\n"
+                                "array S: in i32[M]\n"
+                                "array H: out i32[N] = 0\n"
+                                "array C: inout i32[N]\n";
 #define STORE_Z "parallel m: 0 .. M, n: 0 .. N {\n c: f32 = const 1\n store Z[m, n] = c\n}\n"
 #define STORE_Y "parallel m: 0 .. M {\n c.1: f32 = const 1\n store Y[m] = c.1\n}\n"
 static const whole wholes[] = {
@@ -399,6 +477,42 @@ static const whole wholes[] = {
      STORE_Z "parallel m: 0 .. M // 2 {\n a: f32 = const 1\n store Y[m] = a\n}\n"
              "parallel m: M // 2 + 1 .. M {\n a.1: f32 = const 1\n store Y[m] = a.1\n}\n",
      TWI_E_COVER, "Y"},
+    {"a histogram and a scatter",
+     STORE_Z STORE_Y "parallel m: 0 .. M {\n s: i32 = load S[m]\n atomic_add H[$s] checked = s\n"
+                     " store C[$s] checked = s\n}\n",
+     0, ""},
+    {"atomics on what has no values",
+     STORE_Z STORE_Y "parallel m: 0 .. M {\n s: i32 = load S[m]\n c.2: f32 = const 1\n"
+                     " atomic_add Y[$s] checked = c.2\n}\n",
+     TWI_E_ATOMIC_ROLE, "= 0"},
+    {"atomics of two kinds",
+     STORE_Z STORE_Y "parallel m: 0 .. M {\n s: i32 = load S[m]\n atomic_add H[$s] checked = s\n"
+                     " atomic_max H[$s] checked = s\n}\n",
+     TWI_E_ATOMIC_MIX, "second scope"},
+    {"a store beside atomics",
+     STORE_Z STORE_Y "parallel m: 0 .. M {\n s: i32 = load S[m]\n atomic_add C[$s] checked = s\n"
+                     " store C[$s] checked = s\n}\n",
+     TWI_E_ATOMIC_MIX, "C"},
+    {"a load beside atomics",
+     STORE_Z STORE_Y "parallel m: 0 .. M {\n s: i32 = load S[m]\n c.2: i32 = load C[$s] checked\n"
+                     " atomic_add C[$s] checked = c.2\n}\n",
+     TWI_E_ALIAS, "second scope"},
+    {"a scatter covers nothing",
+     STORE_Z "parallel m: 0 .. M {\n s: i32 = load S[m]\n a: f32 = const 1\n"
+             " store Y[$s] checked = a\n}\n",
+     TWI_E_COVER, "= 0"},
+    {"a scatter that no instance tells apart",
+     STORE_Z STORE_Y "parallel m: 0 .. M, n: 0 .. N {\n s: i32 = load S[m]\n"
+                     " store C[$s] checked = s\n}\n",
+     TWI_E_STORE_PAR, "n"},
+    {"segments",
+     STORE_Z STORE_Y "parallel m: 0 .. M {\n s: i32 = load S[m]\n b: i64 = cast s\n"
+                     " axis w: 0 .. $b\n a: i32 = const 1\n store C[w] checked = a\n}\n",
+     0, ""},
+    {"a gather of what nothing checks",
+     STORE_Z "parallel m: 0 .. M {\n s: i32 = load S[m]\n x: f32 = load X[$s, m + 1] checked\n"
+             " store Y[m] = x\n}\n",
+     TWI_E_OUTSIDE, "subscript 1"},
     {"in a loop that may not run",
      STORE_Z
      "parallel m: 0 .. M {\n serial s: 0 .. N {\n a: f32 = const 1\n store Y[m] = a\n}\n}\n",

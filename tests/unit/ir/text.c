@@ -24,6 +24,10 @@ static const char *const everything =
     "array D: out f64[M] = -0.1\n"
     "array H: out bf16[M] = bits 0xff80\n"
     "array T: temp f32[(M + N - 1) // N, 2]\n"
+    "array Y0: in f32[M]\n"
+    "array J: in i32[M]\n"
+    "array K: inout i32[8]\n"
+    "array L: inout f32[M]\n"
     "requires M % 4 == 0\n"
     "requires N >= 1\n"
     "requires M != N * 3\n"
@@ -58,6 +62,25 @@ static const char *const everything =
     "        argmax.1: i64 = argmax[n] free b\n"
     "        dot.1: f32 = dot[n] canonical x, b, sum.1\n"
     "        full: f32{n} = spread half\n"
+    "        cumsum.1: f32{n} = cumsum[n] free b\n"
+    "        cumsum.2: f32{n} = cumsum[n] canonical exclusive reverse b\n"
+    "        cumprod.1: f32{n} = cumprod[n] left reverse b\n"
+    "        cummax.1: i64{n} = cummax[n] free exclusive i\n"
+    "        J: i32 = load J[m]\n"
+    "        g: f32{n} = load X[$J, n] checked\n"
+    "        g.1: f32{n} = load X[$J, $cummax.1] guarded else half\n"
+    "        atomic_add K[$J] checked = J\n"
+    "        atomic_add K[$i] checked = J when d\n"
+    "        store L[$J] checked = half when any.1\n"
+    "        from: i64 = cast J\n"
+    "        axis z: $from .. min($from + 5, M)\n"
+    "        serial o: 0 .. $from {\n"
+    "            none: i64 = const 0\n"
+    "            axis y: $none .. $from\n"
+    "            h: f32{y} = load X[m, y] checked\n"
+    "        }\n"
+    "        Z: f32{z} = load Y0[z] checked\n"
+    "        sum.3: f32 = sum[z] free Z\n"
     "        serial t: 0 .. M tile 8 {\n"
     "            u: f32 = carry half\n"
     "            v: f32{n} = carry full\n"
@@ -145,7 +168,7 @@ static void changed(void **state) {
     (void)state;
     static const char bytes[] = "0$({[]})=:.,#-%/\n\0\"ahkmnx9 _\x80";
     twi_rng rng;
-    char text[4096];
+    char text[8192];
     size_t n = strlen(everything);
     twi_rng_init(&rng, 1);
     for (int k = 0; k < 600; k++) {
