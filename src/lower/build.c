@@ -210,6 +210,16 @@ twi_lid twi_w_lane_xor(twi_lowering *w, twi_lid a, uint32_t mask) {
     return twi_lb_lane_xor(&w->c, a, mask);
 }
 
+twi_lid twi_w_lane_shift(twi_lowering *w, twi_lid a, int32_t by) {
+    count_exchange(w, 1);
+    return twi_lb_lane_shift(&w->c, a, by);
+}
+
+twi_lid twi_w_lane_read(twi_lowering *w, twi_lid a, twi_lid lane) {
+    count_exchange(w, 1);
+    return twi_lb_lane_read(&w->c, a, lane);
+}
+
 static void count_access(twi_lowering *w, const twi_laccess *a, const twi_lid *index,
                          unsigned count, bool store) {
     if (w->tally)

@@ -14,10 +14,10 @@ typedef struct {
 
 /* Index of a partial result: own digits on subgroups and lanes, own time digits; row-major, one
  * dimension an axis. */
-static unsigned board_index(twi_lowering *w, const twi_fold *f, twi_lid *index, int64_t *extent) {
+unsigned twi_w_board_index(twi_lowering *w, uint64_t own, twi_lid *index, int64_t *extent) {
     unsigned rank = 0;
     for (unsigned a = 0; a < w->ir->axis.n; a++) {
-        if (!(f->own >> a & 1))
+        if (!(own >> a & 1))
             continue;
         const twi_map *m = twi_w_map(w, a);
         uint8_t digits = twi_time_digits(w->ir, w->frame, a) | twi_level_digits(m, TWI_LV_SUB) |
@@ -40,7 +40,7 @@ static void make_board(twi_lowering *w, const twi_fold *f, board *b) {
         twi_object o = {
             .kind = TWI_OBJ_SHARED, .count = 1, .elem = w->c.f->object.at[f->part[k]].elem};
         o.name = twi_ins_of(w->ir, f->id)->name;
-        o.rank = (uint8_t)board_index(w, f, NULL, o.extent);
+        o.rank = (uint8_t)twi_w_board_index(w, f->own, NULL, o.extent);
         b->rank = o.rank;
         o.extent[o.rank++] = b->subs;
         b->object[k] = twi_lb_object(&w->c, &o);
@@ -67,22 +67,22 @@ static void open_own_time(twi_lowering *w, const twi_fold *f) {
                 twi_w_open(w, a, d);
 }
 
-/* One worker writes each: the one at 0 of every digit that neither the fold's own axes nor its
- * folded subgroups have (folded lanes hold the same by now), the lowest where parts of the ids are
- * not used at all. */
-static twi_mask writers(twi_lowering *w, const twi_fold *f) {
+/* One worker writes each: the one at 0 of every digit that neither the own axes nor the folded
+ * subgroups have (folded lanes hold the same by now), the lowest where parts of the ids are not
+ * used at all. */
+twi_mask twi_w_board_writers(twi_lowering *w, uint64_t own, uint64_t folded) {
     twi_mask lead = {0, 0, 0};
-    twi_w_lead_level(w, TWI_LV_SUB, w->subs, f->own | f->folded, &lead);
-    twi_w_lead_level(w, TWI_LV_LANE, w->lanes, f->own, &lead);
+    twi_w_lead_level(w, TWI_LV_SUB, w->subs, own | folded, &lead);
+    twi_w_lead_level(w, TWI_LV_LANE, w->lanes, own, &lead);
     return lead;
 }
 
 static void write_partials(twi_lowering *w, const twi_fold *f, const board *b) {
     unsigned depth = twi_w_depth(w);
     open_own_time(w, f);
-    twi_mask lead = writers(w, f);
+    twi_mask lead = twi_w_board_writers(w, f->own, f->folded);
     twi_lid index[TWI_MAX_RANK];
-    board_index(w, f, index, NULL);
+    twi_w_board_index(w, f->own, index, NULL);
     index[b->rank] = folded_sub(w, f);
     for (unsigned k = 0; k < f->states; k++) {
         twi_laccess a = {.object = b->object[k],
@@ -97,13 +97,13 @@ static void halve_partials(twi_lowering *w, const twi_fold *f, const board *b, i
     unsigned depth = twi_w_depth(w);
     uint32_t mark = twi_w_scope(w);
     open_own_time(w, f);
-    twi_mask lead = writers(w, f);
+    twi_mask lead = twi_w_board_writers(w, f->own, f->folded);
     twi_lid j = folded_sub(w, f), index[2][TWI_MAX_RANK];
     twi_mask_and(
         w, &lead,
         twi_w_ix(w, TWI_EQ, twi_w_ix(w, TWI_IMOD, j, twi_w_int(w, 2 * step)), twi_w_int(w, 0)));
-    board_index(w, f, index[0], NULL);
-    board_index(w, f, index[1], NULL);
+    twi_w_board_index(w, f->own, index[0], NULL);
+    twi_w_board_index(w, f->own, index[1], NULL);
     index[0][b->rank] = j;
     index[1][b->rank] = twi_w_ix(w, TWI_ADD, j, twi_w_int(w, step));
     twi_state s[2];
@@ -140,7 +140,7 @@ static void read_partials(twi_lowering *w, const twi_fold *f, const board *b, bo
     uint32_t mark = twi_w_scope(w);
     open_own_time(w, f);
     twi_lid index[TWI_MAX_RANK];
-    board_index(w, f, index, NULL);
+    twi_w_board_index(w, f->own, index, NULL);
     const int64_t left = b->tree ? 1 : b->subs;
     twi_state *s = TWI_NEW_N(w->arena, twi_state, (size_t)left);
     for (int64_t j = 0; j < left; j++) {

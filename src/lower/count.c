@@ -131,7 +131,7 @@ static void count_ins(const twi_func *f, const twi_lins *i, double trips, double
         twi_count_touch(f, &t, out);
     } else if (i->op == TWI_L_LANE_FOLD) {
         count_exchange(trips * (i->attr >> 16), out);
-    } else if (i->op == TWI_L_LANE_XOR) {
+    } else if (i->op >= TWI_L_LANE_XOR && i->op <= TWI_L_LANE_SHIFT) {
         count_exchange(trips, out);
     } else if (i->op == TWI_L_BARRIER) {
         out->barriers += trips;

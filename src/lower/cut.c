@@ -108,6 +108,7 @@ static void level_region(twi_cut *cut, uint32_t region) {
         c->avail = c->phase;
         switch (twi_op_row(i->op)->kind) {
         case TWI_KIND_FOLD:
+        case TWI_KIND_ORDER:
             c->avail++;
             break;
         case TWI_KIND_EFFECT: {

@@ -294,7 +294,7 @@ static bool frames_fit(const judge *j) {
             return twi_refuse(j->why,
                               "%u frames of other maps around a serial region are not built yet",
                               j->plan->frames);
-        bool root = kind == TWI_KIND_FOLD || kind == TWI_KIND_EFFECT || j->cut.value[v].kept;
+        bool root = twi_has_bracket(i->op) || kind == TWI_KIND_EFFECT || j->cut.value[v].kept;
         if (root && !operands_reach(j, v,
                                     kind == TWI_KIND_EFFECT ? store_frame(j, v)
                                     : p                     ? p->frame
@@ -321,7 +321,7 @@ static bool value_fits(const judge *j, twi_id v) {
     if (twi_is_canonical_row(j->ir, v) && !twi_fold_streams(j->ir, frame, v) &&
         (!canonical_subs_fit(j, v) || !canonical_loops_fit(j, v)))
         return false;
-    if (j->cut.value[v].kept && !stripe_fits(j, v))
+    if ((j->cut.value[v].kept || twi_op_row(i->op)->kind == TWI_KIND_ORDER) && !stripe_fits(j, v))
         return false;
     return i->op != TWI_STORE || updates_fit(j, v);
 }

@@ -7,7 +7,7 @@
 #include "lower/walk.h"
 #include <stdlib.h>
 
-typedef enum { ITEM_VALUE, ITEM_UPDATE, ITEM_STORE, ITEM_YIELD } item_kind;
+typedef enum { ITEM_VALUE, ITEM_UPDATE, ITEM_SCAN, ITEM_STORE, ITEM_YIELD } item_kind;
 typedef struct {
     uint8_t kind;
     bool leaves;     /* VALUE: used outside its nest */
@@ -126,6 +126,7 @@ static void need_root(walk *g, const item *root) {
             need_value(g, twi_arg(w->ir, root->id, k));
         break;
     case ITEM_UPDATE:
+    case ITEM_SCAN:
         for (unsigned k = 0; k < i->nargs && k < 2; k++)
             need_value(g, twi_arg(w->ir, root->id, k));
         break;
@@ -264,6 +265,8 @@ static void emit_nest(walk *g, uint32_t first, int level, uint32_t nest) {
         w->c.loc = twi_ins_of(w->ir, it->id)->loc;
         if (it->kind == ITEM_UPDATE)
             twi_fold_update(w, &g->folds.at[it->fold]);
+        else if (it->kind == ITEM_SCAN)
+            twi_scan_element(w, it->id);
         else if (it->kind == ITEM_STORE)
             twi_w_array_store(w, it->id);
         else
@@ -389,6 +392,9 @@ static void emit_group(walk *g) {
     uint32_t mark = twi_w_scope(w);
     emit_level(g, 0);
     twi_fold_collect(w, g->folds.at, g->folds.n);
+    for (uint32_t k = 0; k < g->items.n; k++)
+        if (g->items.at[k].kind == ITEM_SCAN)
+            twi_scan_finish(w, g->items.at[k].id);
     twi_w_forget(w, mark);
     uint64_t wrote =
         0; /* folds fill their carriers at the end, behind barriers of stages and subgroups */
@@ -443,6 +449,14 @@ static void add_root(twi_lowering *w, walk *groups, unsigned *n, uint32_t region
     twi_push(w->arena, &g->roots, root);
 }
 
+/* A stripe for a value that is kept. */
+static void make_home(twi_lowering *w, twi_id v) {
+    const twi_type *t = &twi_ins_of(w->ir, v)->type;
+    twi_w_enter(w, twi_frame_of(w, v));
+    w->home[v].object = twi_w_stripe(w, v, (tw_elem)t->elem, t->axes);
+    w->home[v].frame = (uint8_t)w->frame_id;
+}
+
 static void add_body_roots(twi_lowering *w, uint32_t region, unsigned p, walk *groups,
                            unsigned *n) {
     const twi_region *r = &w->ir->region.at[region];
@@ -459,11 +473,12 @@ static void add_body_roots(twi_lowering *w, uint32_t region, unsigned p, walk *g
         } else if (kind == TWI_KIND_EFFECT && c->phase == p) {
             it.kind = ITEM_STORE;
             it.axes = twi_access_axes(w->ir, v);
+        } else if (kind == TWI_KIND_ORDER && c->used && c->phase == p) {
+            it.kind = ITEM_SCAN;
+            make_home(w, v);
         } else if (kind == TWI_KIND_LOCAL && c->kept && c->avail == p && !w->home[v].object) {
             it.kind = ITEM_VALUE;
-            twi_w_enter(w, twi_frame_of(w, v));
-            w->home[v].object = twi_w_stripe(w, v, (tw_elem)i->type.elem, i->type.axes);
-            w->home[v].frame = (uint8_t)w->frame_id;
+            make_home(w, v);
             twi_w_make_carrier(w, v);
         } else {
             continue;

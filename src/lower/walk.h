@@ -96,6 +96,8 @@ twi_lid twi_w_splat(twi_lowering *w, twi_lid a, unsigned count);
 twi_lid twi_w_lane_fold(twi_lowering *w, unsigned merge, twi_lid a, unsigned log_stride,
                         unsigned log_extent);
 twi_lid twi_w_lane_xor(twi_lowering *w, twi_lid a, uint32_t mask);
+twi_lid twi_w_lane_shift(twi_lowering *w, twi_lid a, int32_t by);
+twi_lid twi_w_lane_read(twi_lowering *w, twi_lid a, twi_lid lane);
 twi_lid twi_w_load(twi_lowering *w, twi_laccess access, const twi_lid *index, unsigned count,
                    twi_lid mask, twi_lid other);
 void twi_w_store(twi_lowering *w, twi_laccess access, const twi_lid *index, twi_lid value,
@@ -227,6 +229,23 @@ void twi_stream_finish(twi_lowering *w, const twi_fold *f, bool at_top);
  * dimension running. */
 twi_lid twi_canonical_row(twi_lowering *w, const twi_fold *f, uint32_t object, twi_lid *index,
                           unsigned rank, int64_t n);
+
+/* What subgroups leave for each other in shared memory: the index of the open digits of the axes
+ * `own`, its rank (and extents); and one writer for each element, the first of the workers that
+ * these digits and the subgroups of `folded` do not tell apart. */
+unsigned twi_w_board_index(twi_lowering *w, uint64_t own, twi_lid *index, int64_t *extent);
+twi_mask twi_w_board_writers(twi_lowering *w, uint64_t own, uint64_t folded);
+
+/* ---- scan.c ---- */
+/* Digits of a scanned axis: time digits lighter than the lane digit, between that and the
+ * subgroups', heavier than those; -1: none. False: they do not stand in that order. */
+typedef struct {
+    uint8_t low, mid, high;
+    int lane, sub;
+} twi_scan_digits;
+bool twi_scan_split(const tw_ir *ir, const twi_frame *frame, unsigned axis, twi_scan_digits *out);
+void twi_scan_element(twi_lowering *w, twi_id id); /* one element into its stripe */
+void twi_scan_finish(twi_lowering *w, twi_id id);  /* the stripe holds the results afterwards */
 
 /* ---- count.c ---- */
 /* Value of an integer expression in the middle of all groups, workers and trips: trip counts known

@@ -338,6 +338,8 @@ static bool value_fits(const twi_judge *j, twi_id v) {
                           (long long)slots, (unsigned long)j->caps->slots);
     if (kind == TWI_KIND_FOLD)
         return stripe_fits(j, v, "fold");
+    if (kind == TWI_KIND_ORDER)
+        return stripe_fits(j, v, "scan") && twi_judge_scan(j, v);
     if (ins->op == TWI_CARRY || ins->op == TWI_RESULT)
         return stripe_fits(j, v, "carried value");
     return true;
@@ -398,7 +400,7 @@ static bool entries_fit(const twi_judge *j) {
 static bool built(const twi_judge *j, twi_id v) {
     const twi_ins *i = twi_ins_of(j->ir, v);
     const char *what = twi_op_row(i->op)->name;
-    if (twi_op_row(i->op)->kind == TWI_KIND_ORDER || i->op == TWI_ATOMIC)
+    if (i->op == TWI_ATOMIC)
         return twi_refuse(j->why, "%s is not built yet", what);
     if (twi_is_access(i->op) && i->nargs != twi_plain_args(j->ir, v))
         return twi_refuse(j->why, "a %s with gathered subscripts is not built yet", what);

@@ -36,6 +36,7 @@ const twi_frame *twi_judge_frame(const twi_judge *j, twi_id v); /* that computes
 int64_t twi_judge_level(const twi_frame *f, uint64_t axes, unsigned level);
 bool twi_judge_space(const twi_judge *j, uint64_t axes, const twi_map *maps, const char *what);
 
+bool twi_judge_scan(const twi_judge *j, twi_id v);
 bool twi_judge_folds(const twi_judge *j);
 bool twi_judge_stages(const twi_judge *j);
 

@@ -115,7 +115,7 @@ bool twi_fold_subs_in_tree(const tw_ir *ir, const twi_frame *f, twi_id v) {
 
 bool twi_fold_rounds(const tw_ir *ir, twi_id v) {
     const twi_ins *ins = twi_ins_of(ir, v);
-    if (!twi_is_fold(ir, v))
+    if (!twi_has_bracket(ins->op))
         return false;
     return !twi_monoid_of(ins->op)->order_free && twi_is_float((tw_elem)ins->type.elem);
 }

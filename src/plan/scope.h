@@ -35,7 +35,7 @@ bool twi_axis_named(const tw_ir *ir, twi_arena *arena, uint32_t par, const char 
 bool twi_is_fold(const tw_ir *ir, twi_id v);
 uint64_t twi_fold_axes(const tw_ir *ir,
                        twi_id v); /* set of axes that it consumes; 0 for what is no fold */
-/* Does its grouping show in its bits: a float fold that is not order-free? */
+/* Does its grouping show in its bits: a float fold or scan that is not order-free? */
 bool twi_fold_rounds(const tw_ir *ir, twi_id v);
 /* Is it one chain over ascending or descending positions (left, right; canonical dots)? */
 bool twi_fold_chains(const tw_ir *ir, twi_id v);

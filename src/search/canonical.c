@@ -10,8 +10,8 @@ bool twi_canonical_orders(tw_ir *ir) {
     ir->math = 0;
     for (twi_id v = 1; v < ir->ins.n; v++) {
         uint8_t order = ir->ins.at[v].order;
-        if (!twi_is_fold(ir, v) || order == TWI_ORDER_LEFT || order == TWI_ORDER_RIGHT ||
-            order == TWI_ORDER_CANONICAL || !twi_fold_rounds(ir, v))
+        if (order == TWI_ORDER_LEFT || order == TWI_ORDER_RIGHT || order == TWI_ORDER_CANONICAL ||
+            !twi_fold_rounds(ir, v))
             continue;
         ir->ins.at[v].order = TWI_ORDER_CANONICAL;
         changed = true;

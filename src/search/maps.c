@@ -101,7 +101,7 @@ void twi_view_plain(const twi_view *v, unsigned a, twi_map *m) {
                            canonical_lanes(v, a), m))
         return;
     /* A target that cannot index private memory holds its stripes in slots. */
-    bool held = (v->stripes >> a & 1) && !v->caps->indexable && !(v->folded >> a & 1);
+    bool held = ((v->stripes & (~v->folded | v->scanned)) >> a & 1) && !v->caps->indexable;
     twi_cut_numbers c = {.whole = held};
     (void)twi_view_map(v, a, c, m);
 }

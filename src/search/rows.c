@@ -4,12 +4,12 @@
  */
 #include "search/view.h"
 
-/* The folded axis with most positions; -1: none. */
+/* The folded or scanned axis with most positions; -1: none. */
 static int long_axis(const twi_view *v) {
     int best = -1;
     for (unsigned a = 1; a < v->ir->axis.n; a++) {
         const twi_axis_view *x = &v->axis[a];
-        if (!(v->folded >> a & 1) || x->kind != TWI_AXIS_FULL || !x->known)
+        if (!((v->folded | v->scanned) >> a & 1) || x->kind != TWI_AXIS_FULL || !x->known)
             continue;
         if (best < 0 || x->extent > v->axis[best].extent)
             best = (int)a;
@@ -105,6 +105,23 @@ static void across(twi_offers *o, unsigned a) {
     }
 }
 
+/* A scan keeps its row: a worker's elements are neighbours, or a few and more slots above the
+ * subgroups. */
+static void implicit_scans(twi_offers *o, unsigned a) {
+    const twi_view *v = o->view;
+    const int64_t n = v->axis[a].extent, lanes = power_up_to(n, v->caps->lane);
+    for (int64_t subs = 1; subs <= v->caps->sub && lanes * subs <= v->caps->workers; subs *= 2) {
+        const int64_t each = twi_cdiv(n, lanes * subs);
+        if (each > v->caps->slots || (subs > 1 && lanes * subs > n))
+            continue;
+        twi_cut_numbers c = {.lanes = lanes, .subs = subs, .wide = each, .whole = true};
+        one(o, a, c);
+        for (c.wide = 8; c.wide >= 4; c.wide /= 2)
+            if (each > c.wide)
+                one(o, a, c);
+    }
+}
+
 static void canonical_rows(twi_offers *o, unsigned a) {
     const twi_view *v = o->view;
     twi_map m;
@@ -126,6 +143,8 @@ void twi_propose_rows(twi_offers *o) {
         canonical_rows(o, (unsigned)a);
     else if (!chain && v->caps->family == TWI_FAMILY_CPU)
         explicit_rows(o, (unsigned)a);
+    else if (!chain && (v->scanned >> a & 1))
+        implicit_scans(o, (unsigned)a);
     else if (!chain)
         implicit_rows(o, (unsigned)a);
     across(o, (unsigned)a);

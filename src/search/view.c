@@ -39,6 +39,16 @@ static void view_fold(twi_view *v, twi_id id) {
         v->streams |= axes;
 }
 
+static void view_scan(twi_view *v, twi_id id) {
+    const twi_ins *ins = twi_ins_of(v->ir, id);
+    unsigned order = ins->order == TWI_ORDER_DEFAULT ? v->ir->order : ins->order;
+    uint64_t axis = UINT64_C(1) << ins->fold[0];
+    v->scanned |= axis;
+    v->stripes |= ins->type.axes;
+    if (twi_fold_rounds(v->ir, id) && order == TWI_ORDER_LEFT)
+        v->chain |= axis;
+}
+
 /* The axis that walks through the array's last dimension by ones; -1: none. */
 static int unit_axis(const twi_view *v, twi_id id) {
     const twi_access *access = &v->ir->access.at[twi_ins_of(v->ir, id)->attr];
@@ -78,6 +88,8 @@ void twi_view_init(twi_view *v, twi_arena *arena, const tw_ir *ir, const twi_cap
         unsigned op = twi_ins_of(ir, id)->op;
         if (twi_is_fold(ir, id))
             view_fold(v, id);
+        if (twi_op_row(op)->kind == TWI_KIND_ORDER)
+            view_scan(v, id);
         if (op == TWI_CARRY || op == TWI_RESULT)
             v->stripes |= twi_ins_of(ir, id)->type.axes;
         v->serial = v->serial || op == TWI_SERIAL;

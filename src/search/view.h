@@ -25,13 +25,15 @@ typedef struct twi_view {
     uint32_t scope, par;
     uint64_t axes;      /* of the scope */
     uint64_t folded;    /* consumed by some fold */
-    uint64_t chain;     /* consumed by a fold of fixed order: time digits alone */
+    uint64_t scanned;   /* along which some scan runs */
+    uint64_t chain;     /* of a fold or scan of fixed order: time digits alone */
     uint64_t canonical; /* consumed by a canonical sum or product whose lanes are digits */
     uint64_t streams;   /* consumed by one whose elements must come one after the other */
-    uint64_t stripes;   /* of values that live between phases in any case: fold results, carries */
-    int unit;           /* axis along which the first store (or load) is contiguous; -1: none */
-    int unit_load;      /* the same of the first load */
-    bool serial;        /* has serial regions */
+    uint64_t
+        stripes; /* of values that live between phases in any case: fold results, scans, carries */
+    int unit;    /* axis along which the first store (or load) is contiguous; -1: none */
+    int unit_load; /* the same of the first load */
+    bool serial;   /* has serial regions */
     unsigned folds;
     twi_axis_view axis[TWI_MAX_AXES];
     twi_id_list all;

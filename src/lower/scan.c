@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Scans digit by digit, in the stripe that a phase filled with the elements (identities where there
+ * is none). From light digits to heavy ones: time digits run, a carry going from element to
+ * element; lanes by doubling; time digits above the lanes run over the totals of all lanes;
+ * subgroups leave their totals in shared memory, one barrier, every worker folds those before its
+ * own; time digits above them run again. What a digit adds stands left of what its part holds
+ * already, so the order of the elements is kept. A scan from the last element on runs every digit
+ * downwards.
+ */
+#include "lower/walk.h"
+
+typedef struct {
+    twi_lowering *w;
+    twi_id id;
+    const twi_ins *ins;
+    unsigned axis;
+    const twi_map *map;
+    uint64_t own;    /* other axes */
+    uint32_t stripe; /* elements, then results */
+    bool reverse, exclusive;
+    twi_scan_digits at;
+} scan;
+
+bool twi_scan_split(const tw_ir *ir, const twi_frame *frame, unsigned axis, twi_scan_digits *out) {
+    const twi_map *m = &frame->map[axis];
+    const uint8_t time = twi_time_digits(ir, frame, axis);
+    *out = (twi_scan_digits){.lane = -1, .sub = -1};
+    for (unsigned d = m->n; d-- > 0;) {
+        if (m->d[d].extent == 1)
+            continue;
+        uint8_t *set = out->sub >= 0 ? &out->high : out->lane >= 0 ? &out->mid : &out->low;
+        if (time >> d & 1)
+            *set |= (uint8_t)(1u << d);
+        if (m->d[d].level == TWI_LV_LANE) {
+            if (out->lane >= 0 || out->sub >= 0)
+                return false;
+            out->lane = (int)d;
+        }
+        if (m->d[d].level == TWI_LV_SUB) {
+            if (out->sub >= 0)
+                return false;
+            out->sub = (int)d;
+        }
+    }
+    return true;
+}
+
+static scan begin(twi_lowering *w, twi_id id) {
+    scan s = {.w = w, .id = id, .ins = twi_ins_of(w->ir, id)};
+    s.axis = s.ins->fold[0];
+    s.map = twi_w_map(w, s.axis);
+    s.own = s.ins->type.axes & ~(1ull << s.axis);
+    s.stripe = w->home[id].object;
+    s.exclusive = s.ins->attr & TWI_SCAN_EXCLUSIVE;
+    s.reverse = s.ins->attr & TWI_SCAN_REVERSE;
+    (void)twi_scan_split(w->ir, w->frame, s.axis, &s.at);
+    return s;
+}
+
+static twi_lid identity(const scan *s) {
+    tw_elem elem = (tw_elem)s->ins->type.elem;
+    unsigned kind = twi_monoid_of(s->ins->op)->identity;
+    if (kind == TWI_ID_NEG_ZERO && !twi_is_float(elem))
+        kind = TWI_ID_ZERO;
+    return twi_w_const(s->w, elem, twi_identity_bits((twi_identity)kind, elem), TWI_FLAG_IDENTITY);
+}
+
+static twi_lid combine(const scan *s, twi_lid a, twi_lid b) {
+    s->w->c.fold = s->id;
+    twi_lid r = twi_w_op(s->w, twi_monoid_of(s->ins->op)->merge, a, b, 0);
+    s->w->c.fold = 0;
+    return r;
+}
+
+void twi_scan_element(twi_lowering *w, twi_id id) {
+    const scan s = begin(w, id);
+    twi_mask mask = {0, 0, 0};
+    twi_w_guard(w, 1ull << s.axis, &mask);
+    twi_lid x = twi_w_value(w, twi_arg(w->ir, id, 0));
+    twi_lid real = twi_mask_bool(w, &mask, mask.count ? twi_w_value_count(w, s.ins->type.axes) : 1);
+    if (real)
+        x = twi_w_op(w, TWI_SELECT, real, x, identity(&s));
+    twi_w_stripe_store(w, s.stripe, s.ins->type.axes, x);
+}
+
+/* ---- pieces ---- */
+
+static twi_lid get(const scan *s) { return twi_w_stripe_load(s->w, s->stripe, s->ins->type.axes); }
+static void put(const scan *s, twi_lid x) {
+    twi_w_stripe_store(s->w, s->stripe, s->ins->type.axes, x);
+}
+
+/* An object of one element: what runs from trip to trip. */
+static uint32_t carry_object(const scan *s) {
+    twi_object o = {.kind = TWI_OBJ_PRIVATE, .elem = s->ins->type.elem, .name = s->ins->name};
+    o.count = (uint16_t)twi_w_value_count(s->w, s->own);
+    return twi_lb_object(&s->w->c, &o);
+}
+
+static twi_lid carry(const scan *s, uint32_t object) {
+    twi_laccess a = {.object = object};
+    return twi_w_load(s->w, a, NULL, s->w->c.f->object.at[object].count, 0, 0);
+}
+
+static void set_carry(const scan *s, uint32_t object, twi_lid x) {
+    twi_laccess a = {.object = object};
+    twi_w_store(s->w, a, NULL, twi_w_splat(s->w, x, s->w->c.f->object.at[object].count), 0);
+}
+
+/* Opens digits of the scanned axis, in the direction of the scan. */
+static unsigned open(const scan *s, uint8_t digits) {
+    twi_lowering *w = s->w;
+    unsigned depth = twi_w_depth(w);
+    for (unsigned d = 0; d < s->map->n; d++) {
+        if (!(digits >> d & 1))
+            continue;
+        twi_w_open(w, s->axis, d);
+        if (s->reverse)
+            w->digit[s->axis][d] =
+                twi_w_ix(w, TWI_SUB, twi_w_int(w, s->map->d[d].extent - 1), w->digit[s->axis][d]);
+    }
+    return depth;
+}
+
+/* What an exclusive scan starts with is +0, though nothing is -0. */
+static twi_lid started(const scan *s, twi_lid x) {
+    twi_lowering *w = s->w;
+    tw_elem elem = (tw_elem)s->ins->type.elem;
+    if (s->ins->op != TWI_CUMSUM || !twi_is_float(elem))
+        return x;
+    bool vector = (int)s->axis == w->lane_axis;
+    twi_lid p = vector ? twi_w_positions(w, s->axis) : twi_w_position(w, s->axis);
+    twi_lid first = s->reverse ? twi_w_ix(w, TWI_SUB, twi_w_hi(w, s->axis), twi_w_int(w, 1))
+                               : twi_w_lo(w, s->axis);
+    return twi_w_op(w, TWI_SELECT, twi_w_ix(w, TWI_EQ, p, first), twi_w_const(w, elem, 0, 0), x);
+}
+
+/* ---- lanes ---- */
+
+/* The lane's number in the digit, counted in the direction of the scan. */
+static twi_lid lane_number(const scan *s) {
+    twi_lowering *w = s->w;
+    twi_lid n = w->vectors ? twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0) : w->digit[s->axis][s->at.lane];
+    const int64_t last = s->map->d[s->at.lane].extent - 1;
+    return s->reverse ? twi_w_ix(w, TWI_SUB, twi_w_int(w, last), n) : n;
+}
+
+/* x of the lane `by` before; what `other` is in those that have none. */
+static twi_lid shifted(const scan *s, twi_lid x, int64_t by, twi_lid other) {
+    twi_lowering *w = s->w;
+    const int64_t stride = w->vectors ? 1 : twi_digit_stride(&s->map->d[s->at.lane]);
+    twi_lid moved = twi_w_lane_shift(w, x, (int32_t)(s->reverse ? -by * stride : by * stride));
+    twi_lid has = twi_w_ix(w, TWI_GE, lane_number(s), twi_w_int(w, by));
+    return twi_w_op(w, TWI_SELECT, has, moved, other);
+}
+
+/* By doubling: all lanes up to each one. */
+static twi_lid up_to_lane(const scan *s, twi_lid x) {
+    for (int64_t by = 1; by < s->map->d[s->at.lane].extent; by *= 2)
+        x = combine(s, shifted(s, x, by, identity(s)), x);
+    return x;
+}
+
+/* The last lane's, in all of them. */
+static twi_lid of_last_lane(const scan *s, twi_lid x) {
+    twi_lowering *w = s->w;
+    const twi_digit *d = &s->map->d[s->at.lane];
+    if (w->vectors)
+        return twi_lb_extract(&w->c, x, s->reverse ? 0 : (uint32_t)d->extent - 1);
+    const int64_t stride = twi_digit_stride(d);
+    twi_lid mine = twi_w_ix(w, TWI_MUL, w->digit[s->axis][s->at.lane], twi_w_int(w, stride));
+    twi_lid first = twi_w_ix(w, TWI_SUB, twi_w_leaf(w, TWI_L_ID, 1, TWI_LV_LANE), mine);
+    twi_lid last =
+        s->reverse ? first : twi_w_ix(w, TWI_ADD, first, twi_w_int(w, (d->extent - 1) * stride));
+    return twi_w_lane_read(w, x, last);
+}
+
+/* ---- inside a subgroup ---- */
+
+/* The lightest time digits; their total. */
+static twi_lid run_low(const scan *s) {
+    const uint32_t object = carry_object(s);
+    set_carry(s, object, identity(s));
+    const unsigned depth = open(s, s->at.low);
+    twi_lid before = carry(s, object), x = combine(s, before, get(s));
+    set_carry(s, object, x);
+    put(s, s->exclusive ? started(s, before) : x);
+    twi_w_shut(s->w, depth);
+    return carry(s, object);
+}
+
+/* Everything before the open digits comes left of what the lightest ones hold. */
+static void add_before(const scan *s, uint8_t digits, twi_lid before) {
+    const unsigned depth = open(s, digits);
+    put(s, combine(s, before, get(s)));
+    twi_w_shut(s->w, depth);
+}
+
+/* One setting of the digits above the lanes: its total; *before: of the lanes before, 0 where that
+ * is in the elements already. */
+static twi_lid run_lanes(const scan *s, twi_lid *before) {
+    *before = 0;
+    if (s->at.lane < 0)
+        return run_low(s);
+    twi_lid x = up_to_lane(s, s->at.low ? run_low(s) : get(s));
+    twi_lid exclusive = s->at.low || s->exclusive ? shifted(s, x, 1, identity(s)) : 0;
+    if (s->at.low)
+        *before = exclusive;
+    else
+        put(s, s->exclusive ? started(s, exclusive) : x);
+    return of_last_lane(s, x);
+}
+
+static twi_lid run_mid(const scan *s) {
+    twi_lid lanes;
+    if (!s->at.mid) {
+        twi_lid total = run_lanes(s, &lanes);
+        if (lanes)
+            add_before(s, s->at.low, lanes);
+        return total;
+    }
+    const uint32_t object = carry_object(s);
+    set_carry(s, object, identity(s));
+    const unsigned depth = open(s, s->at.mid);
+    twi_lid total = run_lanes(s, &lanes), before = carry(s, object);
+    add_before(s, s->at.low, lanes ? combine(s, before, lanes) : before);
+    set_carry(s, object, combine(s, before, total));
+    twi_w_shut(s->w, depth);
+    return carry(s, object);
+}
+
+static void open_own_time(const scan *s) {
+    for (unsigned a = 0; a < s->w->ir->axis.n; a++)
+        for (unsigned d = 0; d < twi_w_map(s->w, a)->n; d++)
+            if (s->own >> a & 1 && twi_time_digits(s->w->ir, s->w->frame, a) >> d & 1)
+                twi_w_open(s->w, a, d);
+}
+
+/* ---- subgroups ---- */
+
+/* Totals of subgroups: a dimension for the digits above them, one for the subgroup. */
+static uint32_t make_board(const scan *s) {
+    twi_lowering *w = s->w;
+    twi_object o = {.kind = TWI_OBJ_SHARED, .count = 1, .elem = s->ins->type.elem};
+    o.name = s->ins->name;
+    o.rank = (uint8_t)twi_w_board_index(w, s->own, NULL, o.extent);
+    o.extent[o.rank++] = twi_digits_extent(s->map, s->at.high);
+    o.extent[o.rank++] = s->map->d[s->at.sub].extent;
+    return twi_lb_object(&w->c, &o);
+}
+
+static void write_total(const scan *s, uint32_t board, twi_lid total) {
+    twi_lowering *w = s->w;
+    twi_lid index[TWI_MAX_RANK];
+    unsigned rank = twi_w_board_index(w, s->own, index, NULL);
+    index[rank++] = twi_w_number(w, s->axis, s->at.high);
+    index[rank] = w->digit[s->axis][s->at.sub];
+    const twi_mask lead = twi_w_board_writers(w, s->own, 1ull << s->axis);
+    twi_laccess a = {.object = board, .mask = lead.scalar ? TWI_MASK_BOOL : TWI_MASK_NONE};
+    twi_w_store(w, a, index, total, lead.scalar);
+}
+
+/* The totals before this subgroup's, and all of them. */
+static twi_lid fold_totals(const scan *s, uint32_t board, twi_lid *all) {
+    twi_lowering *w = s->w;
+    const int64_t n = s->map->d[s->at.sub].extent;
+    twi_lid index[TWI_MAX_RANK], mine = w->digit[s->axis][s->at.sub], before = identity(s);
+    unsigned rank = twi_w_board_index(w, s->own, index, NULL);
+    index[rank++] = twi_w_number(w, s->axis, s->at.high);
+    *all = 0;
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t j = s->reverse ? n - 1 - k : k;
+        if (k)
+            before =
+                twi_w_op(w, TWI_SELECT, twi_w_ix(w, TWI_EQ, mine, twi_w_int(w, j)), *all, before);
+        index[rank] = twi_w_int(w, j);
+        twi_laccess a = {.object = board};
+        twi_lid x = twi_w_load(w, a, index, 1, 0, 0);
+        *all = *all ? combine(s, *all, x) : x;
+    }
+    return before;
+}
+
+/* Subgroups and the time digits above them. */
+static void run_high(const scan *s, uint32_t board) {
+    twi_lowering *w = s->w;
+    twi_lid all;
+    if (!s->at.high) {
+        add_before(s, s->at.low | s->at.mid, fold_totals(s, board, &all));
+        return;
+    }
+    const uint32_t object = carry_object(s);
+    set_carry(s, object, identity(s));
+    const unsigned depth = open(s, s->at.high);
+    twi_lid before = carry(s, object), subs = fold_totals(s, board, &all);
+    add_before(s, s->at.low | s->at.mid, combine(s, before, subs));
+    set_carry(s, object, combine(s, before, all));
+    twi_w_shut(w, depth);
+}
+
+void twi_scan_finish(twi_lowering *w, twi_id id) {
+    const scan s = begin(w, id);
+    const uint64_t effect = s.at.sub >= 0 ? twi_w_effect(w) : 0;
+    const uint32_t board = effect ? make_board(&s) : 0, mark = twi_w_scope(w);
+    unsigned depth = twi_w_depth(w);
+    if (effect)
+        twi_w_event(w, 0, effect);
+    open_own_time(&s);
+    (void)open(&s, s.at.high);
+    twi_lid total = run_mid(&s);
+    if (board)
+        write_total(&s, board, total);
+    twi_w_shut(w, depth);
+    if (board) {
+        twi_w_event(w, effect, 0);
+        open_own_time(&s);
+        run_high(&s, board);
+        twi_w_shut(w, depth);
+    }
+    twi_w_forget(w, mark);
+    w->home[id].kind = TWI_HOME_STRIPE;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Scans as conditions on the map of their axis (docs/plans.md): from the lightest digit on time,
+ * one lane digit, time, one sub digit, time; fixed orders run in time.
+ */
+#include "plan/rules_parts.h"
+
+/* "scan V: AXIS = MAP: " and what is said of them. */
+static bool refuse_scan(const twi_judge *j, twi_id v, const twi_map *m, const char *what) {
+    return twi_refuse(j->why, "scan %s: %s = %s: %s", twi_value_name(j->ir, v),
+                      twi_judge_axis(j, twi_ins_of(j->ir, v)->fold[0]), twi_judge_map(j, m), what);
+}
+
+bool twi_judge_scan(const twi_judge *j, twi_id v) {
+    const twi_ins *ins = twi_ins_of(j->ir, v);
+    const unsigned axis = ins->fold[0];
+    const twi_map *m = &twi_judge_frame(j, v)->map[axis];
+    const bool steps = j->ir->axis.at[axis].kind == TWI_AXIS_STEP;
+    const unsigned order = ins->order == TWI_ORDER_DEFAULT ? j->ir->order : ins->order;
+    unsigned lanes = 0, subs = 0;
+    for (unsigned d = m->n; d-- > (steps ? 1u : 0u);) {
+        const unsigned level = m->d[d].level;
+        if (level == TWI_LV_SERIAL)
+            return refuse_scan(j, v, m, "a serial digit of the plan's own");
+        if (m->d[d].extent == 1)
+            continue;
+        if (level == TWI_LV_LANE && (lanes++ || subs))
+            return refuse_scan(j, v, m, "one lane digit, lighter than the sub digit");
+        if (level == TWI_LV_SUB && subs++)
+            return refuse_scan(j, v, m, "one sub digit");
+    }
+    if (lanes && j->caps->family == TWI_FAMILY_SIMT && !j->caps->lane_ops)
+        return refuse_scan(j, v, m, "the target has no lane operations");
+    if (!twi_fold_rounds(j->ir, v) || order == TWI_ORDER_FREE || order == TWI_ORDER_TREE)
+        return true;
+    if (order != TWI_ORDER_LEFT)
+        return twi_refuse(j->why, "scan %s: order %s is not built yet", twi_value_name(j->ir, v),
+                          order == TWI_ORDER_RIGHT ? "right" : "canonical");
+    return !(lanes + subs) || refuse_scan(j, v, m, "its order is a chain, which runs in time");
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * links: search
+ * Scans under random legal plans, run by the interpreter, against a loop written here: sums,
+ * maxima, exclusive, from the last element on, rows of many lengths, along the slow axis, after a
+ * fold and before one.
+ */
+#include "loop/interp.h"
+#include "lower/lower.h"
+#include "pass/pass.h"
+#include "search/search.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { R = 3, MOST = 300 };
+
+typedef struct {
+    const char *op, *flags;
+    bool max, exclusive, reverse;
+} form;
+
+static const form forms[] = {
+    {"cumsum", "", false, false, false},        {"cumsum", "exclusive ", false, true, false},
+    {"cumsum", "reverse ", false, false, true}, {"cumsum", "exclusive reverse ", false, true, true},
+    {"cummax", "", true, false, false},         {"cummax", "exclusive reverse ", true, true, true},
+};
+
+typedef struct {
+    const form *form;
+    const char *order;
+    int64_t w;
+    bool slow;    /* along the first dimension of the arrays */
+    bool centred; /* the operand lacks its row's maximum, which is a fold's result */
+} subject;
+
+static const char *text_of(twi_arena *a, const subject *s) {
+    const char *at = s->slow ? "w, r" : "r, w";
+    const char *shape = twi_format(a, "[%lld, %lld]", (long long)(s->slow ? s->w : R),
+                                   (long long)(s->slow ? R : s->w));
+    return twi_format(a,
+                      "kernel k order %s specialised\n"
+                      "array X: in f32%s\n"
+                      "array Y: out f32%s\n"
+                      "parallel r: 0 .. %d {\n"
+                      "    axis w: 0 .. %lld\n"
+                      "    X: f32{w} = load X[%s]\n"
+                      "    m: f32 = max[w] free X\n"
+                      "    c: f32{w} = %s X, m\n"
+                      "    s: f32{w} = %s[w] %s %sc\n"
+                      "    store Y[%s] = s\n"
+                      "}\n",
+                      "free", shape, shape, R, (long long)s->w, at, s->centred ? "sub" : "max",
+                      s->form->op, s->order, s->form->flags, at);
+}
+
+static float x[R * MOST], y[R * MOST];
+
+static size_t place(const subject *s, int64_t r, int64_t w) {
+    return (size_t)(s->slow ? w * R + r : r * s->w + w);
+}
+
+/* Small integers: sums are exact in any order. `max X, m` is m everywhere. */
+static void fill(const subject *s) {
+    for (int64_t k = 0; k < R * s->w; k++) {
+        x[k] = (float)((k * 37 + k / 7) % 23 - 11);
+        y[k] = 1e30f;
+    }
+}
+
+static bool right(const subject *s, int64_t *r_bad, int64_t *w_bad) {
+    for (int64_t r = 0; r < R; r++) {
+        float m = -1e30f, run = s->form->max ? -1.0f / 0.0f : 0.0f;
+        for (int64_t w = 0; w < s->w; w++)
+            m = x[place(s, r, w)] > m ? x[place(s, r, w)] : m;
+        for (int64_t k = 0; k < s->w; k++) {
+            int64_t w = s->form->reverse ? s->w - 1 - k : k;
+            float e = s->centred ? x[place(s, r, w)] - m : m;
+            float next = s->form->max ? (e > run ? e : run) : run + e;
+            if (y[place(s, r, w)] != (s->form->exclusive ? run : next)) {
+                *r_bad = r;
+                *w_bad = w;
+                return false;
+            }
+            run = next;
+        }
+    }
+    return true;
+}
+
+static void complain(const tw_ir *ir, const twi_plans *plans, const twi_loop *loop,
+                     const char *text) {
+    twi_sb sb;
+    twi_sb_init(&sb, ir->arena);
+    twi_plan_print(ir, plans, NULL, &sb);
+    twi_ir_print(ir, &sb);
+    if (loop)
+        twi_loop_print(loop, &sb);
+    fail_msg("%s\n%s", text, twi_sb_text(&sb));
+}
+
+static void check(tw_context *ctx, twi_arena *a, const tw_ir *ir, const twi_caps *caps,
+                  const subject *s, uint64_t seed) {
+    twi_why why = {""};
+    twi_plans *plans = seed ? twi_search_random(a, ir, caps, NULL, seed, &why)
+                            : twi_search_default(a, ir, caps, NULL, &why);
+    if (!plans)
+        fail_msg("no plan for seed %llu: %s %s", (unsigned long long)seed, why.text,
+                 tw_diag_text(ctx, false));
+    twi_loop *loop = twi_lower(a, ir, caps, plans);
+    if (!twi_loop_verify(loop))
+        complain(ir, plans, loop, tw_diag_text(ctx, false));
+    twi_features t, c;
+    twi_tally(a, ir, caps, &plans->scope[0], &t);
+    twi_count(a, loop, 0, &c);
+    if (t.lane_rounds != c.lane_rounds || t.barriers != c.barriers || t.code != c.code ||
+        t.ops[TWI_PRICE_CHEAP] != c.ops[TWI_PRICE_CHEAP] || t.near_bytes != c.near_bytes)
+        complain(ir, plans, loop, "the tally differs from what was built");
+    fill(s);
+    int64_t shape[2] = {s->slow ? s->w : R, s->slow ? R : s->w}, stride[2] = {shape[1], 1};
+    twi_interp_array arrays[3] = {{0}, {x, shape, stride}, {y, shape, stride}};
+    twi_interp_result r;
+    twi_interp_run(loop, 0, arrays, NULL, a, &r);
+    if (r.fault.kind)
+        complain(ir, plans, loop, r.fault.text);
+    int64_t row, at;
+    if (!right(s, &row, &at))
+        complain(ir, plans, loop,
+                 twi_format(a, "seed %llu: row %lld, element %lld is %g", (unsigned long long)seed,
+                            (long long)row, (long long)at, (double)y[place(s, row, at)]));
+}
+
+static void run_subject(const char *caps_name, const subject *s, uint64_t plans) {
+    tw_context *ctx = tw_context_create(NULL);
+    jmp_buf spot, *saved;
+    if (TWI_GUARD(&ctx->mem, spot, saved))
+        fail_msg("out of memory");
+    twi_arena *a = &ctx->arena;
+    twi_caps caps;
+    assert_true(twi_caps_named(ctx, caps_name, &caps));
+    const char *text = text_of(a, s);
+    tw_ir *ir = twi_ir_parse(ctx, a, "scan.ir", text, strlen(text));
+    if (!ir)
+        fail_msg("%s\n%s", tw_diag_text(ctx, false), text);
+    opt_lift(ir);
+    for (uint64_t seed = 0; seed < plans; seed++)
+        check(ctx, a, ir, &caps, s, seed);
+    TWI_UNGUARD(&ctx->mem, saved);
+    tw_context_destroy(ctx);
+}
+
+static void run(const char *caps_name) {
+    static const int64_t widths[] = {1, 7, 33, 64, 70, 129, 300};
+    static const char *const orders[] = {"free", "left"};
+    const char *plans = getenv("TW_PLANS");
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+        for (size_t n = 0; n < sizeof widths / sizeof *widths; n++)
+            for (unsigned k = 0; k < 4; k++) {
+                /* a chain runs in time, and private memory that is not indexed has few slots */
+                int64_t w = k == 3 && widths[n] > 64 ? widths[n] / 5 : widths[n];
+                subject s = {&forms[f], orders[k == 3], w, k == 1, k != 2};
+                run_subject(caps_name, &s, plans ? strtoull(plans, NULL, 10) : 4);
+            }
+}
+
+static void on_avx512(void **state) {
+    (void)state;
+    run("cpu-avx512");
+}
+static void on_simt4(void **state) {
+    (void)state;
+    run("simt4");
+}
+static void on_simt32(void **state) {
+    (void)state;
+    run("simt32");
+}
+static void on_simt1(void **state) {
+    (void)state;
+    run("simt1");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(on_avx512), cmocka_unit_test(on_simt4),
+                                       cmocka_unit_test(on_simt32), cmocka_unit_test(on_simt1)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
