@@ -76,9 +76,15 @@ static double resident(const twi_caps *caps, const twi_features *f) {
     return most(n, 1);
 }
 
+/* What does not fit into registers goes to memory and comes back. */
+static double spilled(const twi_caps *caps, const twi_features *f) {
+    double beyond = OWN_REGISTERS + f->stripe + f->slots - (double)caps->registers;
+    return f->indexed + (beyond > 0 ? 2 * beyond : 0);
+}
+
 /* What one worker issues, in ns of a unit that serves its subgroup alone. */
 static double issue_ns(const twi_caps *caps, const twi_features *f) {
-    double cheap = caps->op_ns[TWI_PRICE_CHEAP], ns = 0, accesses = f->indexed;
+    double cheap = caps->op_ns[TWI_PRICE_CHEAP], ns = 0, accesses = spilled(caps, f);
     for (unsigned p = 0; p < TWI_PRICES; p++)
         ns += f->ops[p] * caps->op_ns[p];
     for (uint32_t a = 1; a < f->arrays; a++)
@@ -87,8 +93,8 @@ static double issue_ns(const twi_caps *caps, const twi_features *f) {
 }
 
 /* Turns of a unit's memory pipe for one group: a request, or 128 bytes of it. */
-static double pipe_turns(const twi_features *f, double subs) {
-    double turns = f->turns + f->indexed * subs;
+static double pipe_turns(const twi_caps *caps, const twi_features *f, double subs) {
+    double turns = f->turns + spilled(caps, f) * subs;
     for (uint32_t a = 1; a < f->arrays; a++)
         turns += most((f->loads[a] + f->stores[a]) * subs, f->sectors[a] / 4);
     return turns;
@@ -109,7 +115,7 @@ static double moving_ns(const tw_ir *ir, const twi_caps *caps, const twi_feature
 static double implicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {
     double subs = most(f->workers / most(f->lanes, 1), 1), groups = most((double)f->groups, 1);
     double issue = issue_ns(caps, f), units = caps->units;
-    double unit = most(issue * subs, pipe_turns(f, subs) * caps->turn_ns);
+    double unit = most(issue * subs, pipe_turns(caps, f, subs) * caps->turn_ns);
     double waves = groups / (units * resident(caps, f));
     waves = waves < 8 ? ceil(waves) : waves + 0.5; /* the tail of many waves is a small part */
     double chain = caps->group_ns + f->rounds * caps->latency_ns +

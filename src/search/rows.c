@@ -24,21 +24,24 @@ static int64_t power_up_to(int64_t n, int64_t most) {
     return p;
 }
 
-/* One plan for each way of keeping; two axes may share the numbers' work: rows beside the long
- * axis. */
+/* Two axes may share the numbers' work: rows beside the long axis. */
+static void offer_mode(twi_offers *o, unsigned a, const twi_map *m, unsigned row,
+                       const twi_map *row_map, twi_keep_mode mode) {
+    const twi_view *v = o->view;
+    twi_plan *p = twi_view_plan(v);
+    p->frame[0].map[a] = *m;
+    if (row)
+        p->frame[0].map[row] = *row_map;
+    twi_view_keep(v, p, mode);
+    twi_offer(o, "rows", p);
+}
+
+/* One plan for each way of keeping. */
 static void offer_modes(twi_offers *o, unsigned a, const twi_map *m, unsigned row,
                         const twi_map *row_map) {
-    const twi_view *v = o->view;
-    for (unsigned mode = TWI_KEEP_NOTHING; mode <= TWI_KEEP_ALL; mode += TWI_KEEP_ALL) {
-        if (mode && !v->crossings)
-            break;
-        twi_plan *p = twi_view_plan(v);
-        p->frame[0].map[a] = *m;
-        if (row)
-            p->frame[0].map[row] = *row_map;
-        twi_view_keep(v, p, (twi_keep_mode)mode);
-        twi_offer(o, "rows", p);
-    }
+    offer_mode(o, a, m, row, row_map, TWI_KEEP_NOTHING);
+    if (o->view->crossings)
+        offer_mode(o, a, m, row, row_map, TWI_KEEP_ALL);
 }
 
 /* Another full axis of the same extent walks beside the long one (softmax's store, say): same map.
@@ -66,19 +69,84 @@ static int64_t most_subs(const twi_view *v) {
     return v->caps->sub < most ? v->caps->sub : most;
 }
 
+/* Bytes of the narrowest elements that the scope loads or stores along the axis. */
+static int64_t narrowest(const twi_view *v, unsigned a) {
+    int64_t bytes = 8;
+    for (uint32_t i = 0; i < v->all.n; i++) {
+        const twi_ins *ins = twi_ins_of(v->ir, v->all.at[i]);
+        if ((ins->op != TWI_LOAD && ins->op != TWI_STORE) || !(ins->type.axes >> a & 1))
+            continue;
+        uint32_t array = v->ir->access.at[ins->attr].array;
+        int64_t size = (int64_t)tw_elem_size((tw_elem)v->ir->array.at[array].elem);
+        bytes = size < bytes ? size : bytes;
+    }
+    return bytes;
+}
+
+/* `at` rows share a group: one a row of `subs` subgroups, or one a part of a subgroup's lanes. */
+typedef struct {
+    unsigned row; /* axis; 0: none */
+    int64_t at, lanes;
+} sharing;
+
+static sharing no_sharing(void) { return (sharing){.at = 1, .lanes = 1}; }
+
+static void share(twi_offers *o, unsigned a, twi_cut_numbers c, sharing s, bool keeps) {
+    const twi_view *v = o->view;
+    twi_map m, row;
+    twi_cut_numbers rows = {.subs = s.at, .lanes = s.lanes};
+    if (!twi_view_map(v, a, c, &m) || (s.row && !twi_view_map(v, s.row, rows, &row)))
+        return;
+    if (keeps)
+        offer_modes(o, a, &m, s.row, &row);
+    else
+        offer_mode(o, a, &m, s.row, &row, TWI_KEEP_NOTHING);
+}
+
+/* A row by `subs` subgroups of `lanes`, `wide` neighbours a worker: whole in registers, or streamed
+ * some 8 or 16 elements a worker at a time. */
+static void spread_row(twi_offers *o, unsigned a, twi_cut_numbers c, sharing s) {
+    const twi_view *v = o->view;
+    int64_t steps = twi_cdiv(v->axis[a].extent, c.subs * c.lanes * c.wide);
+    c.whole = true;
+    if (steps * c.wide <= v->caps->slots)
+        share(o, a, c, s, true);
+    c.whole = false;
+    if (steps * c.wide <= 8)
+        return;
+    for (int64_t held = 8; held <= 16; held *= 2) {
+        c.unroll = held / c.wide;
+        if (c.unroll >= 1 && c.unroll < steps)
+            share(o, a, c, s, !v->caps->indexable);
+    }
+}
+
+/* Parallel axis whose rows may share a group; 0: none. */
+static unsigned row_axis(const twi_view *v) {
+    unsigned best = 0;
+    for (unsigned r = 1; r < v->ir->axis.n; r++)
+        if ((v->axes >> r & 1) && v->axis[r].kind == TWI_AXIS_INDEX && v->axis[r].known &&
+            v->axis[r].extent > 1 && (!best || v->axis[r].extent > v->axis[best].extent))
+            best = r;
+    return best;
+}
+
 static void implicit_rows(twi_offers *o, unsigned a) {
     const twi_view *v = o->view;
-    int64_t lanes = power_up_to(v->axis[a].extent, v->caps->lane);
-    for (int64_t subs = 1; subs <= most_subs(v); subs *= 2)
-        for (int64_t wide = 4; wide >= 1; wide /= 4) {
-            if (subs * wide > 1 && lanes * subs * wide > 2 * v->axis[a].extent)
-                continue;
+    int64_t n = v->axis[a].extent, most = v->caps->access_bytes / narrowest(v, a);
+    for (int64_t wide = 1; wide <= most; wide = wide < 4 && most >= 4 ? 4 : 2 * wide) {
+        int64_t lanes = power_up_to(twi_cdiv(n, wide), v->caps->lane);
+        for (int64_t subs = 1; subs <= v->caps->sub; subs *= 2) {
             twi_cut_numbers c = {.lanes = lanes, .subs = subs, .wide = wide};
-            one(o, a, c);
-            c.whole = true;
-            if (twi_cdiv(v->axis[a].extent, lanes * subs) <= v->caps->slots)
-                one(o, a, c);
+            if (subs > 1 && lanes * subs * wide >= 2 * n)
+                break;
+            spread_row(o, a, c, no_sharing());
+            sharing s = {.row = row_axis(v), .at = 8 / subs, .lanes = v->caps->lane / lanes};
+            if (s.row && subs <= 2 && s.at * subs <= v->caps->sub &&
+                s.at * s.lanes <= v->axis[s.row].extent)
+                spread_row(o, a, c, s);
         }
+    }
 }
 
 /* Rows across lanes (explicit: vectors of rows) or a row a subgroup. */

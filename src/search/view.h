@@ -9,7 +9,7 @@
 #include "plan/scope.h"
 #include "search/search.h"
 
-#define TWI_MAX_PROPOSALS 96
+#define TWI_MAX_PROPOSALS 192
 
 typedef struct {
     uint8_t kind;   /* twi_axis_kind */
