@@ -185,7 +185,7 @@ void twi_features_of_func(const twi_func *f, twi_features *out) {
 
 void twi_count(twi_arena *arena, const twi_loop *loop, uint32_t scope, twi_features *out) {
     memset(out, 0, sizeof *out);
-    const twi_entry *entry = &loop->entry.at[0];
+    const twi_entry *entry = &loop->entry.at[loop->entry.n - 1];
     const twi_func *f = NULL;
     for (uint32_t k = 0; k < entry->recipe.n; k++) {
         const twi_step_do *s = &entry->recipe.at[k];

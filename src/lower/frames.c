@@ -74,6 +74,12 @@ void twi_w_make_carrier(twi_lowering *w, twi_id v) {
         elements *= o.extent[o.rank - 1];
     }
     bool shared = place->via == TWI_TO_SHARED;
+    int64_t stride = 1;
+    for (unsigned d = o.rank; place->pad && d-- > 0;) {
+        o.stride[d] = stride;
+        stride *= o.extent[d];
+        stride += d + 1u == o.rank ? place->pad : 0;
+    }
     o.kind = shared ? TWI_OBJ_SHARED : TWI_OBJ_PRIVATE;
     if (w->vectors && elements * (int64_t)tw_elem_size((tw_elem)o.elem) > 8192)
         o.kind = TWI_OBJ_SCRATCH;

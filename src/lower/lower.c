@@ -154,11 +154,6 @@ twi_loop *twi_lower(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
 
 void twi_tally(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
                twi_features *out) {
-    twi_tally_entry(arena, ir, caps, plan, 0, out);
-}
-
-void twi_tally_entry(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
-                     unsigned entry, twi_features *out) {
     memset(out, 0, sizeof *out);
     out->arrays = ir->array.n;
     out->load_bytes = TWI_NEW_N(arena, double, ir->array.n);
@@ -170,7 +165,7 @@ void twi_tally_entry(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, co
     bool *barriers = find_barriers(arena, ir, caps, plan);
     twi_loop *scratch = twi_loop_new(arena, ir, caps->name);
     uint32_t func = twi_loop_func(scratch, 0, 0, plan->scope);
-    const twi_entry_plan *facts = entry < plan->entry.n ? &plan->entry.at[entry] : NULL;
+    const twi_entry_plan *facts = plan->entry.n ? &plan->entry.at[plan->entry.n - 1] : NULL;
     describe_arrays(&scratch->func.at[func], ir, NULL, facts);
     twi_lowering w;
     begin(&w, arena, ir, caps, plan);

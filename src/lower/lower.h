@@ -43,13 +43,11 @@ bool twi_plan_legal(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
 /* The module: one function an entry and scope. Plans must be legal. */
 twi_loop *twi_lower(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
                     const twi_plans *plans);
-/* Features of one scope's plan, counted while walking: of entry main, or of another of the plan's
- * entries on dense arrays; scratch memory is released. */
+/* Features of one scope's plan at its last entry, the one with the most facts, counted while
+ * walking; scratch memory is released. */
 void twi_tally(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
                twi_features *out);
-void twi_tally_entry(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
-                     unsigned entry, twi_features *out);
-/* The same figures counted over built loop IR: bodies times trips (entry 0, the function of that
+/* The same figures counted over built loop IR: bodies times trips (last entry, the function of that
  * scope). */
 void twi_count(twi_arena *arena, const twi_loop *loop, uint32_t scope, twi_features *out);
 

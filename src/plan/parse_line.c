@@ -189,6 +189,14 @@ static bool read_frame_name(twi_plan_reader *r, uint8_t *frame) {
                          (int)r->len, word(r));
 }
 
+static bool read_count(twi_plan_reader *r, int64_t least, int64_t most, int64_t *out) {
+    if (!need(r, "a number"))
+        return false;
+    return (twi_parse_i64(word(r), r->len, out) && *out >= least && *out <= most) ||
+           twi_plan_fail(r, TWI_PLAN_NUMBER, "a number from %lld to %lld is expected, not '%.*s'",
+                         (long long)least, (long long)most, (int)r->len, word(r));
+}
+
 /* The word read last starts a part of a value line. */
 static bool read_part(twi_plan_reader *r, twi_place *v) {
     if (twi_plan_is(r, "in"))
@@ -199,9 +207,16 @@ static bool read_part(twi_plan_reader *r, twi_place *v) {
         return read_word_of(r, TWI_WORDS_FOLD, "time or weight", &v->fold);
     if (twi_plan_is(r, "atom"))
         return read_word_of(r, TWI_WORDS_ATOM, "fma or muladd", &v->atom);
+    if (twi_plan_is(r, "pad")) {
+        int64_t k;
+        if (!read_count(r, 1, UINT16_MAX, &k))
+            return false;
+        v->pad = (uint16_t)k;
+        return true;
+    }
     if (!twi_plan_is(r, "to"))
         return twi_plan_fail(r, TWI_PLAN_EXPECTED,
-                             "a value takes in, keep, fold, atom, to, not '%.*s'", (int)r->len,
+                             "a value takes in, keep, fold, atom, to, pad, not '%.*s'", (int)r->len,
                              word(r));
     if (!read_frame_name(r, &v->to) || !twi_plan_expect(r, "via"))
         return false;
@@ -245,14 +260,6 @@ static bool read_stage_digits(twi_plan_reader *r, const twi_frame *f, twi_stage_
         s->order[s->n++] = (twi_axis_digit){(uint8_t)(whole ? axis : d.axis), (uint8_t)i};
     }
     return true;
-}
-
-static bool read_count(twi_plan_reader *r, int64_t least, int64_t most, int64_t *out) {
-    if (!need(r, "a number"))
-        return false;
-    return (twi_parse_i64(word(r), r->len, out) && *out >= least && *out <= most) ||
-           twi_plan_fail(r, TWI_PLAN_NUMBER, "a number from %lld to %lld is expected, not '%.*s'",
-                         (long long)least, (long long)most, (int)r->len, word(r));
 }
 
 static bool read_stage_part(twi_plan_reader *r, const twi_frame *f, twi_stage_plan *s) {

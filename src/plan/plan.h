@@ -55,6 +55,7 @@ typedef struct {
     uint8_t atom;  /* of a dot */
     uint8_t to,
         via; /* converted to this frame (index + 1; 0: not) by this carrier when first used there */
+    uint16_t pad; /* elements added to each row of a shared carrier's last axis */
 } twi_place;
 
 /* A tile of an array (the value is its LOAD) placed in an addressed object while a serial region or

@@ -85,6 +85,8 @@ static void print_place(const printer *w, const twi_place *v) {
     if (v->to)
         twi_sb_printf(w->out, "%sto %s via %s", sep, sym_text(w, w->p->frame[v->to - 1].name),
                       twi_plan_words[TWI_WORDS_VIA][v->via]);
+    if (v->pad)
+        twi_sb_printf(w->out, ", pad %u", v->pad);
     twi_sb_char(w->out, '\n');
 }
 

@@ -358,6 +358,8 @@ static bool place_fits(const twi_judge *j, const twi_place *v) {
         return twi_refuse(j->why, "value %s: the plan has %u frames", name, j->p->frames);
     if (!v->to != !v->via)
         return twi_refuse(j->why, "value %s: a conversion names a frame and a carrier", name);
+    if (v->pad && v->via != TWI_TO_SHARED)
+        return twi_refuse(j->why, "value %s: pad %u without a shared carrier", name, v->pad);
     if (v->to == v->frame + 1)
         return twi_refuse(j->why, "value %s: it is made in that frame", name);
     if (v->keep > TWI_KEEP_STRIPE)

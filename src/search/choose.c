@@ -13,9 +13,7 @@ static void judge(const twi_view *v, const twi_wish *wish, twi_candidate *c) {
                twi_plan_legal(v->ir, v->caps, c->plan, &c->why);
     if (!c->legal)
         return;
-    /* The last entry has most facts; pointers of its kind are what plans are made for. */
-    unsigned entry = c->plan->entry.n ? c->plan->entry.n - 1 : 0;
-    twi_tally_entry(v->arena, v->ir, v->caps, c->plan, entry, &c->features);
+    twi_tally(v->arena, v->ir, v->caps, c->plan, &c->features);
     c->legal = twi_pins_hold(v, wish, c->plan, &c->features, &c->why);
     if (c->legal)
         c->score = twi_search_cost(v->ir, v->caps, &c->features);

@@ -26,46 +26,82 @@ static void others(twi_offers *o) {
             one(o, a, 1, 1, 1, 1);
 }
 
-/* A map of axis a that gives a group `tile` positions, along lanes or not. */
-static bool tile_map(const twi_view *v, unsigned a, int64_t tile, bool lanes, twi_map *m) {
-    twi_cut_numbers c = {.rows = lanes ? 1 : tile, .lanes = lanes ? tile : 1};
-    if (!lanes && v->caps->family == TWI_FAMILY_SIMT) {
-        while (2 * c.subs <= v->caps->sub && tile % (2 * (c.subs ? c.subs : 1)) == 0)
-            c.subs = c.subs ? 2 * c.subs : 2;
-        c.rows = c.subs ? tile / c.subs : tile;
+/* Short rows: lanes that the unit axis leaves, and the subgroups, take other rows. */
+static void short_rows(twi_offers *o, unsigned a, int64_t wide) {
+    const twi_view *v = o->view;
+    int64_t n = v->axis[a].block ? v->axis[a].block : v->axis[a].extent, lanes = 1;
+    while (lanes < v->caps->lane && lanes * wide < n)
+        lanes *= 2;
+    for (unsigned r = 1; r < v->ir->axis.n; r++) {
+        if (!(v->axes >> r & 1) || r == a || v->axis[r].kind != TWI_AXIS_INDEX)
+            continue;
+        for (int64_t unroll = 1; unroll <= 4; unroll *= 2) {
+            twi_cut_numbers mine = {.lanes = lanes, .wide = wide};
+            twi_cut_numbers rows = {.unroll = unroll,
+                                    .subs = v->caps->sub < 8 ? v->caps->sub : 8,
+                                    .lanes = v->caps->lane / lanes};
+            twi_plan *p = twi_view_plan(v);
+            if (twi_view_map(v, a, mine, &p->frame[0].map[a]) &&
+                twi_view_map(v, r, rows, &p->frame[0].map[r]))
+                twi_offer(o, "pointwise", p);
+        }
     }
-    return v->axis[a].kind == TWI_AXIS_INDEX && twi_view_map(v, a, c, m);
 }
 
-/* Where loads walk along another axis than stores: square tiles, loaded along one, stored along the
- * other. */
+/* ---- transposes: loads walk along another axis than stores ---- */
+
+/* Maps of a tile of `side` x `side` positions: along `a` the lanes, `wide` neighbours each; along b
+ * what lanes are left, the subgroups, and time. */
+typedef struct {
+    int64_t side, subs, wide;
+} tile;
+
+static bool tile_maps(const twi_view *v, tile t, unsigned a, unsigned b, twi_frame *f) {
+    bool simt = v->caps->family == TWI_FAMILY_SIMT;
+    int64_t lanes = t.side / t.wide, left = lanes > 0 ? v->caps->lane / lanes : 0;
+    int64_t rows = left > 0 ? t.side / (left * t.subs) : 0;
+    twi_cut_numbers along = {.lanes = lanes, .wide = t.wide};
+    twi_cut_numbers other = {.unroll = rows, .subs = t.subs, .lanes = left};
+    if (!simt)
+        other = (twi_cut_numbers){.rows = t.side};
+    return rows >= 1 && v->axis[a].kind == TWI_AXIS_INDEX && v->axis[b].kind == TWI_AXIS_INDEX &&
+           twi_view_map(v, a, along, &f->map[a]) && twi_view_map(v, b, other, &f->map[b]);
+}
+
+static void one_tile(twi_offers *o, tile t, twi_id stored) {
+    const twi_view *v = o->view;
+    unsigned from = (unsigned)v->unit_load, to = (unsigned)v->unit;
+    twi_plan *p = twi_view_plan(v);
+    twi_frame *f = &p->frame[0], *g = &p->frame[1];
+    *g = *f;
+    g->name = twi_intern_str(&v->ir->ctx->names, "g");
+    if (!tile_maps(v, t, from, to, f) || !tile_maps(v, t, to, from, g))
+        return;
+    p->frames = 2;
+    twi_place *place = twi_plan_set_place(v->arena, p, stored);
+    place->to = 2;
+    place->via = v->caps->family == TWI_FAMILY_SIMT ? TWI_TO_SHARED : TWI_TO_PRIVATE;
+    place->pad = v->caps->family == TWI_FAMILY_SIMT; /* rows and columns fall on different banks */
+    twi_offer(o, "pointwise", p);
+}
+
 static void transposed(twi_offers *o) {
     const twi_view *v = o->view;
-    int64_t tile = v->caps->lane;
     twi_id stored = 0;
-    int from = v->unit_load, to = v->unit;
     for (uint32_t i = 0; i < v->all.n && !stored; i++)
         if (twi_ins_of(v->ir, v->all.at[i])->op == TWI_STORE)
             stored = twi_arg(v->ir, v->all.at[i], 0);
-    if (!stored || from < 0 || to < 0 || from == to || tile < 2)
+    if (!stored || v->unit_load < 0 || v->unit < 0 || v->unit_load == v->unit)
         return;
-    for (; tile > 1; tile /= 2) {
-        twi_plan *p = twi_view_plan(v);
-        twi_frame *f = &p->frame[0], *g = &p->frame[1];
-        bool good = tile_map(v, (unsigned)from, tile, true, &f->map[from]) &&
-                    tile_map(v, (unsigned)to, tile, false, &f->map[to]);
-        *g = *f;
-        g->name = twi_intern_str(&v->ir->ctx->names, "g");
-        good = good && tile_map(v, (unsigned)to, tile, true, &g->map[to]) &&
-               tile_map(v, (unsigned)from, tile, false, &g->map[from]);
-        if (!good)
-            return;
-        p->frames = 2;
-        twi_place *place = twi_plan_set_place(v->arena, p, stored);
-        place->to = 2;
-        place->via = v->caps->family == TWI_FAMILY_SIMT ? TWI_TO_SHARED : TWI_TO_PRIVATE;
-        twi_offer(o, "pointwise", p);
-    }
+    for (int64_t side = v->caps->lane; v->caps->family == TWI_FAMILY_CPU && side > 1; side /= 2)
+        one_tile(o, (tile){side, 1, 1}, stored);
+    if (v->caps->family == TWI_FAMILY_CPU)
+        return;
+    int64_t most = v->caps->access_bytes / twi_view_bytes(v, (unsigned)v->unit);
+    for (int64_t side = v->caps->lane; side <= 2 * v->caps->lane; side *= 2)
+        for (int64_t subs = v->caps->sub < 16 ? v->caps->sub : 16; subs >= 1; subs /= 2)
+            for (int64_t wide = 1; wide <= most; wide *= 2)
+                one_tile(o, (tile){side, subs, wide}, stored);
 }
 
 void twi_propose_pointwise(twi_offers *o) {
@@ -78,9 +114,13 @@ void twi_propose_pointwise(twi_offers *o) {
         for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
             one(o, a, shapes[i][0], shapes[i][1], 1, 1);
     } else {
-        for (int64_t subs = 1; subs <= v->caps->sub; subs *= 2)
-            for (int64_t wide = 1; wide <= 4; wide *= 4)
-                one(o, a, 1, 1, subs, wide);
+        int64_t most = v->caps->access_bytes / twi_view_bytes(v, a);
+        for (int64_t wide = 1; wide <= most; wide = wide < 4 && most >= 4 ? 4 : 2 * wide) {
+            for (int64_t subs = 1; subs <= v->caps->sub; subs *= 2)
+                for (int64_t unroll = 1; unroll <= 4; unroll *= 2)
+                    one(o, a, 1, unroll, subs, wide);
+            short_rows(o, a, wide);
+        }
     }
     others(o);
     transposed(o);

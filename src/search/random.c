@@ -349,6 +349,7 @@ static void draw_frame(draw *d) {
     place->to = 2;
     place->via =
         v->caps->family == TWI_FAMILY_SIMT && !chance(d, 4) ? TWI_TO_SHARED : TWI_TO_PRIVATE;
+    place->pad = place->via == TWI_TO_SHARED && chance(d, 2) ? (uint16_t)(1 + below(d, 4)) : 0;
     d->p->frames = 2;
     if (good && legal(d))
         return;

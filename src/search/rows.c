@@ -69,20 +69,6 @@ static int64_t most_subs(const twi_view *v) {
     return v->caps->sub < most ? v->caps->sub : most;
 }
 
-/* Bytes of the narrowest elements that the scope loads or stores along the axis. */
-static int64_t narrowest(const twi_view *v, unsigned a) {
-    int64_t bytes = 8;
-    for (uint32_t i = 0; i < v->all.n; i++) {
-        const twi_ins *ins = twi_ins_of(v->ir, v->all.at[i]);
-        if ((ins->op != TWI_LOAD && ins->op != TWI_STORE) || !(ins->type.axes >> a & 1))
-            continue;
-        uint32_t array = v->ir->access.at[ins->attr].array;
-        int64_t size = (int64_t)tw_elem_size((tw_elem)v->ir->array.at[array].elem);
-        bytes = size < bytes ? size : bytes;
-    }
-    return bytes;
-}
-
 /* `at` rows share a group: one a row of `subs` subgroups, or one a part of a subgroup's lanes. */
 typedef struct {
     unsigned row; /* axis; 0: none */
@@ -133,7 +119,7 @@ static unsigned row_axis(const twi_view *v) {
 
 static void implicit_rows(twi_offers *o, unsigned a) {
     const twi_view *v = o->view;
-    int64_t n = v->axis[a].extent, most = v->caps->access_bytes / narrowest(v, a);
+    int64_t n = v->axis[a].extent, most = v->caps->access_bytes / twi_view_bytes(v, a);
     for (int64_t wide = 1; wide <= most; wide = wide < 4 && most >= 4 ? 4 : 2 * wide) {
         int64_t lanes = power_up_to(twi_cdiv(n, wide), v->caps->lane);
         for (int64_t subs = 1; subs <= v->caps->sub; subs *= 2) {

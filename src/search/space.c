@@ -3,22 +3,41 @@
  */
 #include "search/view.h"
 
-static bool same_plan(const tw_ir *ir, const twi_plan *x, const twi_plan *y) {
-    const twi_frame *f = &x->frame[0], *g = &y->frame[0];
-    if (x->frames != y->frames)
-        return false;
+static bool same_frame(const tw_ir *ir, const twi_frame *f, const twi_frame *g) {
     for (unsigned a = 1; a < ir->axis.n; a++)
         if ((f->axes >> a & 1) && !twi_map_equal(&f->map[a], &g->map[a]))
             return false;
-    for (unsigned a = 1; x->frames > 1 && a < ir->axis.n; a++)
-        if ((f->axes >> a & 1) && !twi_map_equal(&x->frame[1].map[a], &y->frame[1].map[a]))
+    return f->axes == g->axes && f->loops == g->loops &&
+           memcmp(f->order, g->order, f->loops * sizeof f->order[0]) == 0;
+}
+
+static bool same_place(const twi_plan *x, const twi_plan *y, twi_id v) {
+    static const twi_place none = {0};
+    const twi_place *p = twi_plan_place(x, v), *q = twi_plan_place(y, v);
+    p = p ? p : &none;
+    q = q ? q : &none;
+    return p->frame == q->frame && p->keep == q->keep && p->fold == q->fold && p->atom == q->atom &&
+           p->to == q->to && p->via == q->via && p->pad == q->pad;
+}
+
+static bool same_stage(const tw_ir *ir, const twi_stage_plan *s, const twi_stage_plan *t) {
+    for (unsigned a = 1; a < ir->axis.n; a++)
+        if ((s->copy_axes >> a & 1) && !twi_map_equal(&s->copy[a], &t->copy[a]))
             return false;
-    for (twi_id v = 1; v < ir->ins.n; v++) {
-        const twi_place *p = twi_plan_place(x, v), *q = twi_plan_place(y, v);
-        if ((p ? p->keep : 0) != (q ? q->keep : 0) || (p ? p->fold : 0) != (q ? q->fold : 0))
-            return false;
-    }
-    return f->loops == g->loops && memcmp(f->order, g->order, f->loops * sizeof f->order[0]) == 0;
+    return s->value == t->value && s->shared == t->shared && s->pad == t->pad &&
+           s->window == t->window && s->copy_axes == t->copy_axes && s->n == t->n &&
+           memcmp(s->order, t->order, s->n * sizeof s->order[0]) == 0;
+}
+
+static bool same_plan(const tw_ir *ir, const twi_plan *x, const twi_plan *y) {
+    bool same = x->frames == y->frames && x->stages == y->stages;
+    for (unsigned i = 0; same && i < x->frames; i++)
+        same = same_frame(ir, &x->frame[i], &y->frame[i]);
+    for (twi_id v = 1; same && v < ir->ins.n; v++)
+        same = same_place(x, y, v);
+    for (unsigned i = 0; same && i < x->stages; i++)
+        same = same_stage(ir, &x->stage[i], &y->stage[i]);
+    return same;
 }
 
 void twi_offer(twi_offers *o, const char *family, twi_plan *p) {

@@ -102,6 +102,19 @@ void twi_view_init(twi_view *v, twi_arena *arena, const tw_ir *ir, const twi_cap
     v->crossings = twi_crossing(arena, ir, scope, &v->crossing);
 }
 
+int64_t twi_view_bytes(const twi_view *v, unsigned a) {
+    int64_t bytes = 8;
+    for (uint32_t i = 0; i < v->all.n; i++) {
+        const twi_ins *ins = twi_ins_of(v->ir, v->all.at[i]);
+        if ((ins->op != TWI_LOAD && ins->op != TWI_STORE) || !(ins->type.axes >> a & 1))
+            continue;
+        uint32_t array = v->ir->access.at[ins->attr].array;
+        int64_t size = (int64_t)tw_elem_size((tw_elem)v->ir->array.at[array].elem);
+        bytes = size < bytes ? size : bytes;
+    }
+    return bytes;
+}
+
 /* Division, roots and functions are worth a stripe; sums and products are not. */
 static bool expensive(const twi_view *v, twi_id id) {
     unsigned price = twi_op_row(twi_ins_of(v->ir, id)->op)->price;

@@ -44,6 +44,9 @@ typedef struct twi_view {
 void twi_view_init(twi_view *v, twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
                    uint32_t scope);
 
+/* Bytes of the narrowest elements that the scope loads or stores along the axis. */
+int64_t twi_view_bytes(const twi_view *v, unsigned a);
+
 /* How an axis is cut, inner digits by level. The rest of the extent is a loop, slots (whole), or
  * the grid. */
 typedef struct {

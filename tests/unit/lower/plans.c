@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * links: front oracle search
  * Random legal plans of every kernel, lowered and run by the interpreter: the loop IR verifies, no
- * fault is found, and the oracle accepts every output. TW_PLANS, TW_KERNEL, TW_CAPS, TW_SEED widen
- * or narrow it; TW_SHOW=1 prints the text.
+ * fault is found, and the oracle accepts every output. TW_PLANS, TW_OFFERS, TW_KERNEL, TW_CAPS,
+ * TW_SEED widen or narrow it; TW_SHOW=1 prints the text.
  */
 #include "base/fs.h"
 #include "loop/interp.h"
@@ -10,7 +10,7 @@
 #include "oracle/fixtures.h"
 #include "oracle/oracle.h"
 #include "pass/pass.h"
-#include "search/search.h"
+#include "search/view.h"
 #include "tilewright/program.h"
 
 #include <setjmp.h>
@@ -161,6 +161,7 @@ typedef struct {
     twi_fixture fix;
     twi_plans *plans;
     twi_loop *loop;
+    uint64_t offers; /* the plan is one of so many proposals; 0: not */
 } trial;
 
 static void complain(const trial *t, const char *text) {
@@ -237,6 +238,22 @@ static void check_tally(const trial *t0) {
     }
 }
 
+/* One of the proposals for scope 0, which the seed says of `offers`; other scopes have the
+ * default. */
+static twi_plans *offered(const trial *t) {
+    twi_why why = {""};
+    twi_candidate *c;
+    twi_plans *plans = twi_search_default(t->a, t->ir, &t->caps, NULL, &why);
+    uint32_t n = twi_search_list(t->a, t->ir, &t->caps, NULL, 0, &c), legal = 0;
+    while (legal < n && c[legal].legal)
+        legal++;
+    if (plans && legal)
+        plans->scope[0] = *c[t->seed * legal / t->offers % legal].plan;
+    if (plans)
+        twi_share_entries(plans);
+    return plans;
+}
+
 static void check_plan(trial *t) {
     tw_context *ctx = t->ctx;
     twi_arena *a = t->a;
@@ -253,7 +270,9 @@ static void check_plan(trial *t) {
             fail_msg("%s: %s", s->kernel, tw_diag_text(ctx, false));
         if (!twi_search_legal(ir, caps, plans, &why))
             fail_msg("%s: %s", s->kernel, why.text);
-    } else
+    } else if (t->offers)
+        plans = offered(t);
+    else
         plans = seed ? twi_search_random(a, ir, caps, NULL, seed, &why)
                      : twi_search_default(a, ir, caps, NULL, &why);
     if (!plans)
@@ -309,6 +328,8 @@ static uint64_t setting(const char *name, uint64_t otherwise) {
     return getenv(name) ? strtoull(getenv(name), NULL, 10) : otherwise;
 }
 
+#define OFFERS UINT64_MAX /* as the first seed: proposals of the families */
+
 static void run_subjects(const subject *list, size_t n, const char *caps_name, bool canonical,
                          uint64_t first, uint64_t plans) {
     if (getenv("TW_CAPS") && strcmp(getenv("TW_CAPS"), caps_name) != 0)
@@ -325,13 +346,13 @@ static void run_subjects(const subject *list, size_t n, const char *caps_name, b
             fail_msg("out of memory");
         twi_arena a;
         twi_arena_init(&a, &ctx->mem);
-        trial t = {.ctx = ctx, .a = &a, .s = s};
+        trial t = {.ctx = ctx, .a = &a, .s = s, .offers = first == OFFERS ? plans : 0};
         assert_true(twi_caps_named(ctx, caps_name, &t.caps));
         t.ir = load(ctx, &a, s, canonical);
-        for (uint64_t seed = first; seed < first + plans; seed++) {
+        for (uint64_t plan = 0; plan < plans; plan++) {
             twi_mark mark = twi_arena_mark(&a);
-            t.seed = seed;
-            t.fix = seed % 2 ? TWI_FIX_NORMAL : TWI_FIX_EXACT;
+            t.seed = t.offers ? plan : first + plan;
+            t.fix = plan % 2 ? TWI_FIX_NORMAL : TWI_FIX_EXACT;
             check_plan(&t);
             twi_arena_reset(&a, mark);
         }
@@ -350,6 +371,20 @@ static void run_given(const char *caps_name) {
     run_subjects(given_plans, sizeof given_plans / sizeof *given_plans, caps_name, false, 0, 2);
 }
 
+/* What the families propose, TW_OFFERS of each subject, evenly over the ranks. */
+static void run_offers(const char *caps_name) {
+    run_subjects(subjects, sizeof subjects / sizeof *subjects, caps_name, false, OFFERS,
+                 setting("TW_OFFERS", 3));
+}
+
+static void offers_simt4(void **state) {
+    (void)state;
+    run_offers("simt4");
+}
+static void offers_simt32(void **state) {
+    (void)state;
+    run_offers("simt32");
+}
 static void given_avx512(void **state) {
     (void)state;
     run_given("cpu-avx512");
@@ -386,6 +421,7 @@ static void canonical_simt4(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(given_avx512),     cmocka_unit_test(given_simt4),
+        cmocka_unit_test(offers_simt4),     cmocka_unit_test(offers_simt32),
         cmocka_unit_test(on_avx512),        cmocka_unit_test(on_baseline),
         cmocka_unit_test(on_simt4),         cmocka_unit_test(on_simt32),
         cmocka_unit_test(canonical_avx512), cmocka_unit_test(canonical_simt4),
