@@ -188,7 +188,7 @@ TW_API tw_value tw_build_cast(tw_builder *b, tw_elem elem,
 TW_API tw_value tw_build_index(tw_builder *b,
                                tw_axis axis); /* i64 tile over the axis, or an i64 scalar */
 TW_API tw_value tw_build_ix_value(tw_builder *b,
-                                  tw_ix x); /* i64 scalar: dims, lo, hi, untiled indices */
+                                  tw_ix x); /* i64; a tile over the axes of tiles in it */
 TW_API tw_value tw_build_spread(tw_builder *b, tw_value x, const tw_axis *axes,
                                 int n); /* zeros(f32)[i, e] */
 TW_API tw_value tw_build_load(tw_builder *b, tw_array array, const tw_ix *at, int rank,

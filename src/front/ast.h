@@ -190,6 +190,7 @@ typedef enum {
     TWI_W_NONE,
     TWI_W_OP,
     TWI_W_FOLD,
+    TWI_W_SCAN,
     TWI_W_DOT,
     TWI_W_SPECIAL,
     TWI_W_LATER,
@@ -199,7 +200,7 @@ typedef enum {
 typedef struct twi_word { /* a built-in function or type */
     const char *name;
     uint8_t kind, arity;
-    int value; /* OP: tw_op, FOLD: tw_fold, TYPE: tw_elem */
+    int value; /* OP: tw_op, FOLD: tw_fold, SCAN: tw_scan, ATOMIC: tw_atomic, TYPE: tw_elem */
 } twi_word;
 const twi_word *twi_word_of(const char *name); /* NULL: no built-in */
 size_t twi_words(void);

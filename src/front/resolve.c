@@ -57,7 +57,7 @@ static void check(resolver *r, const twi_x *x) {
              twi_format(r->p->arena, "'%s' is a function", w->name));
     if (x->kind == TWI_X_CALL && !bound && !w && !f)
         unknown(r, x, true);
-    if (w && x->kind == TWI_X_CALL && (w->kind == TWI_W_LATER || w->kind == TWI_W_ATOMIC))
+    if (w && x->kind == TWI_X_CALL && w->kind == TWI_W_LATER)
         fail(r, TWI_E_NOT_BUILT, x->at, NULL,
              twi_format(r->p->arena, "'%s' is not built yet", w->name));
     if (f && (f->params != x->args || f->axes != x->items))
@@ -92,7 +92,8 @@ static void check_list(resolver *r, twi_list list) {
         if (s->kind == TWI_S_RETURN && !last)
             fail(r, TWI_E_BAD_RETURN, list.at[k + 1]->at, "take it out",
                  "nothing is reached after 'return'");
-        if (s->kind == TWI_S_STORE || s->kind == TWI_S_PARALLEL || s->kind == TWI_S_AXIS)
+        if (s->kind == TWI_S_STORE || s->kind == TWI_S_ATOMIC || s->kind == TWI_S_PARALLEL ||
+            s->kind == TWI_S_AXIS)
             fail(r, TWI_E_IN_FUNCTION, s->at, "functions take values and axes, and return values",
                  "functions have no scopes, axes or stores of their own");
     }

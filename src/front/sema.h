@@ -119,7 +119,7 @@ twi_o twi_sema_unary(twi_sema *s, twi_b_op op, twi_o a, uint32_t at);
 /* sema_expr.c, sema_call.c */
 twi_o twi_sema_eval(twi_sema *s, const twi_x *x);
 twi_o twi_sema_eval_index(twi_sema *s, const twi_x *x); /* axes may stand bare */
-bool twi_sema_subscripts(twi_sema *s, const twi_x *access, const twi_arr *arr, tw_ix *at);
+bool twi_sema_subscripts(twi_sema *s, const twi_x *access, const twi_arr *arr, tw_subscript *at);
 twi_o twi_sema_load(twi_sema *s, const twi_x *access, const twi_arr *arr, const twi_x *outside);
 twi_o twi_sema_call(twi_sema *s, const twi_x *x);
 const twi_ax *twi_sema_axis_named(twi_sema *s, const twi_x *x); /* NULL: said */

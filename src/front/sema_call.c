@@ -48,17 +48,37 @@ tw_order twi_sema_order_word(twi_sema *s, const twi_x *x) {
     return TW_ORDER_AS_SAID;
 }
 
-/* The `order` of a call, and complaints about other options. */
-static tw_order options(twi_sema *s, const twi_x *x, bool ordered) {
+/* exclusive = true: the flag where it is set; 0 after complaints too. */
+static int flag_option(twi_sema *s, const twi_option *o, int flag) {
+    twi_o v = twi_sema_eval(s, o->value);
+    if (v.kind == TWI_O_BOOL && !v.param)
+        return v.flag ? flag : 0;
+    if (v.kind != TWI_O_ERROR)
+        twi_sema_fail(s, TWI_E_NEEDS_BOOL, o->value->at, "true, false, or a constant of the kernel",
+                      "%s is a constant, not %s", twi_sema_quoted(s, o->name),
+                      v.param ? "a param" : twi_o_text(s, v));
+    return 0;
+}
+
+/* The `order` of a call, the flags of a scan (flags NULL: it is none), and complaints about other
+ * options. */
+static tw_order options(twi_sema *s, const twi_x *x, bool ordered, int *flags) {
     tw_order order = TW_ORDER_AS_SAID;
     for (uint32_t k = 0; k < x->options; k++) {
         const char *name = twi_sema_name(s, x->option[k].name);
         if (ordered && strcmp(name, "order") == 0)
             order = twi_sema_order_word(s, x->option[k].value);
+        else if (flags && strcmp(name, "exclusive") == 0)
+            *flags |= flag_option(s, &x->option[k], TW_SCAN_EXCLUSIVE);
+        else if (flags && strcmp(name, "reverse") == 0)
+            *flags |= flag_option(s, &x->option[k], TW_SCAN_REVERSE);
         else
             twi_sema_fail(s, TWI_E_UNKNOWN_WORD, x->option[k].at,
-                          ordered ? "`order = canonical`" : NULL, "%s takes no option %s",
-                          twi_sema_quoted(s, x->name), twi_quote(s->arena, name));
+                          flags     ? "order, exclusive, reverse"
+                          : ordered ? "`order = canonical`"
+                                    : NULL,
+                          "%s takes no option %s", twi_sema_quoted(s, x->name),
+                          twi_quote(s->arena, name));
     }
     return order;
 }
@@ -285,7 +305,7 @@ static bool fold_axes(twi_sema *s, const twi_x *x, tw_axis *axis) {
 static twi_o fold_call(twi_sema *s, const twi_x *x, tw_fold fold) {
     tw_axis *axis = TWI_NEW_N(s->arena, tw_axis, x->items + 1u);
     bool good = fold_axes(s, x, axis) && arity(s, x, 1, 1);
-    tw_order order = options(s, x, true);
+    tw_order order = options(s, x, true, NULL);
     if (!good)
         return twi_error_o();
     tw_value v = twi_sema_to_value(s, twi_sema_eval(s, x->arg[0]), TW_NONE, x->arg[0]->at);
@@ -304,10 +324,31 @@ static twi_o fold_call(twi_sema *s, const twi_x *x, tw_fold fold) {
     return twi_value_o(tw_build_fold(s->b, fold, order, axis, (int)x->items, v));
 }
 
+/* cumsum[w](x, exclusive = true, reverse = true) */
+static twi_o scan_call(twi_sema *s, const twi_x *x, tw_scan scan) {
+    tw_axis *axis = TWI_NEW_N(s->arena, tw_axis, x->items + 1u);
+    int flags = 0;
+    bool good = fold_axes(s, x, axis) && arity(s, x, 1, 1);
+    tw_order order = options(s, x, true, &flags);
+    if (good && x->items != 1)
+        twi_sema_fail(s, TWI_E_BAD_ARITY, x->at, NULL, "%s goes along one axis, here are %u",
+                      twi_sema_quoted(s, x->name), x->items);
+    if (!good || x->items != 1)
+        return twi_error_o();
+    tw_value v = twi_sema_to_value(s, twi_sema_eval(s, x->arg[0]), TW_NONE, x->arg[0]->at);
+    if (v && tw_build_elem_of(s->b, v) == TW_BOOL) {
+        twi_sema_fail(s, TWI_E_NEEDS_NUMBER, x->arg[0]->at, "cast it: i32(..)",
+                      "%s wants numbers, not bool", twi_sema_quoted(s, x->name));
+        return twi_error_o();
+    }
+    twi_sema_at(s, x->at);
+    return v ? twi_value_o(tw_build_scan(s->b, scan, flags, order, axis[0], v)) : twi_error_o();
+}
+
 static twi_o dot_call(twi_sema *s, const twi_x *x) {
     tw_axis *axis = TWI_NEW_N(s->arena, tw_axis, x->items + 1u);
     bool good = fold_axes(s, x, axis) && arity(s, x, 2, 3);
-    tw_order order = options(s, x, true);
+    tw_order order = options(s, x, true, NULL);
     if (!good)
         return twi_error_o();
     twi_o o[3] = {twi_sema_eval(s, x->arg[0]), twi_sema_eval(s, x->arg[1]), {0}};
@@ -357,7 +398,7 @@ static twi_o unfold(twi_sema *s, const twi_fn *f, const twi_ax *const *axis, con
 
 static twi_o fn_call(twi_sema *s, twi_fn *f, const twi_x *x) {
     f->used = true;
-    options(s, x, false);
+    options(s, x, false, NULL);
     if (x->items != f->axes || x->args != f->params) {
         bool axes = x->items != f->axes;
         twi_sema_fail(s, TWI_E_BAD_ARITY, x->at, NULL, "%s takes %u %s, here are %u",
@@ -389,16 +430,21 @@ static twi_o word_call(twi_sema *s, const twi_x *x, const twi_word *w) {
     bool folds =
         x->items && w->kind == TWI_W_OP && (w->value == TW_OP_MIN || w->value == TW_OP_MAX);
     if (w->kind == TWI_W_LATER || w->kind == TWI_W_ATOMIC) {
-        twi_sema_fail(s, TWI_E_NOT_BUILT, x->at, NULL, "'%s' is not built yet", w->name);
+        bool later = w->kind == TWI_W_LATER;
+        twi_sema_fail(s, later ? TWI_E_NOT_BUILT : TWI_E_NOT_VALUE, x->at,
+                      later ? NULL : "it is a statement",
+                      later ? "'%s' is not built yet" : "'%s' gives no value", w->name);
         return twi_error_o();
     }
     if (folds)
         return fold_call(s, x, w->value == TW_OP_MIN ? TW_FOLD_MIN : TW_FOLD_MAX);
     if (w->kind == TWI_W_FOLD)
         return fold_call(s, x, (tw_fold)w->value);
+    if (w->kind == TWI_W_SCAN)
+        return scan_call(s, x, (tw_scan)w->value);
     if (w->kind == TWI_W_DOT)
         return dot_call(s, x);
-    options(s, x, false);
+    options(s, x, false, NULL);
     if (!no_bracket(s, x) || !arity(s, x, w->arity, w->arity))
         return twi_error_o();
     if (w->kind == TWI_W_TYPE)
@@ -426,7 +472,7 @@ twi_o twi_sema_call(twi_sema *s, const twi_x *x) {
     if (w)
         return word_call(s, x, w);
     if (b && b->kind != TWI_N_AXIS && b->kind != TWI_N_ARRAY && b->o.kind == TWI_O_TYPE) {
-        options(s, x, false);
+        options(s, x, false, NULL);
         return no_bracket(s, x) && arity(s, x, 1, 1)
                    ? cast_o(s, b->o.elem, twi_sema_eval(s, x->arg[0]), x->at)
                    : twi_error_o();

@@ -108,7 +108,7 @@ twi_o twi_sema_eval_index(twi_sema *s, const twi_x *x) {
     return o;
 }
 
-bool twi_sema_subscripts(twi_sema *s, const twi_x *access, const twi_arr *arr, tw_ix *at) {
+bool twi_sema_subscripts(twi_sema *s, const twi_x *access, const twi_arr *arr, tw_subscript *at) {
     const char *name = twi_sema_quoted(s, access->a->name);
     if (access->items != arr->rank) {
         twi_sema_fail(s, TWI_E_BAD_RANK, access->at, NULL, "%s has %u dims, here are %u subscripts",
@@ -125,23 +125,22 @@ bool twi_sema_subscripts(twi_sema *s, const twi_x *access, const twi_arr *arr, t
             continue;
         }
         twi_o o = twi_sema_eval_index(s, item->x);
-        at[k] = o.id;
-        if (o.kind == TWI_O_INT || o.kind == TWI_O_INDEX)
+        bool position = o.kind == TWI_O_INT || o.kind == TWI_O_INDEX;
+        bool gathers = o.kind == TWI_O_VALUE && twi_is_int_elem(twi_o_elem(s, o));
+        at[k] = (tw_subscript){position ? o.id : 0, gathers ? o.id : 0};
+        if (position || gathers)
             continue;
         good = false;
-        if (o.kind == TWI_O_VALUE && twi_is_int_elem(twi_o_elem(s, o)))
-            twi_sema_fail(s, TWI_E_NOT_BUILT, item->x->at,
-                          "axes, untiled indices, dims and constants are",
-                          "a subscript that is a value (gather, scatter) is not built yet");
-        else if (o.kind != TWI_O_ERROR)
-            twi_sema_fail(s, TWI_E_BAD_SUBSCRIPT, item->x->at, "sums of axes, dims and integers",
+        if (o.kind != TWI_O_ERROR)
+            twi_sema_fail(s, TWI_E_BAD_SUBSCRIPT, item->x->at,
+                          "sums of axes, dims and integers, or an integer tile",
                           "%s is no subscript", twi_o_text(s, o));
     }
     return good;
 }
 
 twi_o twi_sema_load(twi_sema *s, const twi_x *access, const twi_arr *arr, const twi_x *outside) {
-    tw_ix *at = TWI_NEW_N(s->arena, tw_ix, access->items + 1u);
+    tw_subscript *at = TWI_NEW_N(s->arena, tw_subscript, access->items + 1u);
     bool index = s->index, good = twi_sema_subscripts(s, access, arr, at);
     tw_value v = 0;
     if (outside) {
@@ -151,8 +150,8 @@ twi_o twi_sema_load(twi_sema *s, const twi_x *access, const twi_arr *arr, const 
         good = good && v;
     }
     twi_sema_at(s, access->at);
-    return good ? twi_value_o(tw_build_load(s->b, arr->id, at, (int)access->items, v))
-                : twi_error_o();
+    tw_element from = {arr->id, at, (int)access->items};
+    return good ? twi_value_o(tw_build_gather(s->b, from, v)) : twi_error_o();
 }
 
 /* zeros(f32)[i, e]: a scalar, or a tile, spread over further axes. */

@@ -30,55 +30,105 @@ static void assign(twi_sema *s, const twi_s *st) {
         bind_var(s, &st->target[k], fits ? o.part[k] : twi_error_o());
 }
 
-static void store(twi_sema *s, const twi_s *st) {
-    const twi_x *access = st->access;
+/* Where a store or an atomic operation goes, and on what condition. */
+typedef struct {
+    const twi_arr *arr;
+    tw_element to;
+    tw_value when;
+} destination;
+
+/* The array that an access stores to; NULL: said. */
+static const twi_arr *stored_array(twi_sema *s, const twi_x *access, uint32_t at) {
     const char *name = twi_sema_quoted(s, access->a->name);
     const twi_binding *b = twi_sema_find(s, access->a->name);
-    if (s->frame) {
-        twi_sema_fail(s, TWI_E_IN_FUNCTION, st->at, "return the value, store it in the kernel",
+    if (s->frame)
+        twi_sema_fail(s, TWI_E_IN_FUNCTION, at, "return the value, store it in the kernel",
                       "functions store nothing");
+    else if (!b)
+        twi_sema_unknown(s, access->a->name, at, false);
+    else if (b->kind != TWI_N_ARRAY)
+        twi_sema_fail(s, TWI_E_BAD_TARGET, at, NULL, "%s is no array: nothing can be stored to it",
+                      name);
+    else
+        return b->arr;
+    return NULL;
+}
+
+static bool destination_of(twi_sema *s, const twi_x *access, uint32_t at, destination *d) {
+    *d = (destination){.arr = stored_array(s, access, at)};
+    if (!d->arr)
+        return false;
+    if (d->arr->role == TW_ROLE_IN)
+        twi_sema_fail(s, TWI_E_STORE_INPUT, at, "declare it `out` or `inout`",
+                      "%s is an input: it is not stored to", twi_sema_quoted(s, access->a->name));
+    tw_subscript *sub = TWI_NEW_N(s->arena, tw_subscript, access->items + 1u);
+    d->to = (tw_element){d->arr->id, sub, (int)access->items};
+    return twi_sema_subscripts(s, access, d->arr, sub) && d->arr->role != TW_ROLE_IN;
+}
+
+/* The value in the array's type; 0: said. */
+static tw_value stored_value(twi_sema *s, const destination *d, twi_o o, const twi_x *access,
+                             uint32_t at) {
+    tw_elem held = twi_held(d->arr->elem);
+    tw_value v = twi_sema_to_value(s, o, held, at);
+    if (!v || tw_build_elem_of(s->b, v) == held)
+        return v;
+    twi_sema_fail(s, TWI_E_STORE_TYPE, at,
+                  twi_format(s->arena, "cast it: %s(..)", tw_elem_name(held)),
+                  "a %s value for %s, an array of %s", tw_elem_name(tw_build_elem_of(s->b, v)),
+                  twi_sema_quoted(s, access->a->name), tw_elem_name(d->arr->elem));
+    return 0;
+}
+
+static bool condition_of(twi_sema *s, const twi_x *x, destination *d) {
+    if (!x)
+        return true;
+    twi_o c = twi_sema_eval(s, x);
+    bool truth = c.kind != TWI_O_ERROR && twi_o_elem(s, c) == TW_BOOL;
+    if (c.kind != TWI_O_ERROR && !truth)
+        twi_sema_fail(s, TWI_E_NEEDS_BOOL, x->at, "when x > 0", "'when' wants bool, not %s",
+                      twi_o_text(s, c));
+    d->when = truth ? twi_sema_to_value(s, c, TW_BOOL, x->at) : 0;
+    return d->when != 0;
+}
+
+static void store(twi_sema *s, const twi_s *st) {
+    destination d;
+    bool good = destination_of(s, st->access, st->at, &d);
+    if (s->frame)
         return;
-    }
-    if (!b || b->kind != TWI_N_ARRAY) {
-        if (b)
-            twi_sema_fail(s, TWI_E_BAD_TARGET, st->at, NULL,
-                          "%s is no array: nothing can be stored to it", name);
-        else
-            twi_sema_unknown(s, access->a->name, st->at, false);
-        twi_sema_eval(s, st->value);
-        return;
-    }
-    const twi_arr *arr = b->arr;
-    if (arr->role == TW_ROLE_IN)
-        twi_sema_fail(s, TWI_E_STORE_INPUT, st->at, "declare it `out` or `inout`",
-                      "%s is an input: it is not stored to", name);
-    tw_ix *at = TWI_NEW_N(s->arena, tw_ix, access->items + 1u);
-    bool good = twi_sema_subscripts(s, access, arr, at) && arr->role != TW_ROLE_IN;
-    tw_elem held = twi_held(arr->elem);
     twi_o o = twi_sema_eval(s, st->value);
+    if (!d.arr)
+        return;
     if (st->plus)
-        o = twi_sema_binary(s, TWI_B_ADD, twi_sema_load(s, access, arr, NULL), o, st->at);
-    tw_value v = twi_sema_to_value(s, o, held, st->value->at), when = 0;
-    if (v && tw_build_elem_of(s->b, v) != held) {
-        twi_sema_fail(s, TWI_E_STORE_TYPE, st->value->at,
-                      twi_format(s->arena, "cast it: %s(..)", tw_elem_name(held)),
-                      "a %s value for %s, an array of %s", tw_elem_name(tw_build_elem_of(s->b, v)),
-                      name, tw_elem_name(arr->elem));
-        v = 0;
-    }
-    if (st->when) {
-        twi_o c = twi_sema_eval(s, st->when);
-        if (c.kind != TWI_O_ERROR && twi_o_elem(s, c) != TW_BOOL)
-            twi_sema_fail(s, TWI_E_NEEDS_BOOL, st->when->at, "when x > 0",
-                          "'when' wants bool, not %s", twi_o_text(s, c));
-        when = c.kind == TWI_O_ERROR || twi_o_elem(s, c) != TW_BOOL
-                   ? 0
-                   : twi_sema_to_value(s, c, TW_BOOL, st->when->at);
-        good = good && when;
-    }
+        o = twi_sema_binary(s, TWI_B_ADD, twi_sema_load(s, st->access, d.arr, NULL), o, st->at);
+    tw_value v = stored_value(s, &d, o, st->access, st->value->at);
+    good = condition_of(s, st->when, &d) && good;
     twi_sema_at(s, st->at);
     if (good && v)
-        tw_build_store(s->b, arr->id, at, (int)access->items, v, when);
+        tw_build_scatter(s->b, d.to, v, d.when);
+}
+
+/* atomic_add(Y[i], v) when c */
+static void atomic(twi_sema *s, const twi_s *st) {
+    const twi_x *x = st->value;
+    const twi_word *w = twi_word_of(twi_sema_name(s, x->name));
+    const twi_x *access = x->args ? x->arg[0] : NULL;
+    destination d;
+    if (x->items || x->options || x->args != 2 || access->kind != TWI_X_ACCESS ||
+        access->a->kind != TWI_X_NAME) {
+        twi_sema_fail(s, TWI_E_BAD_ARITY, x->at, twi_format(s->arena, "%s(Y[i], v)", w->name),
+                      "'%s' takes an element of an array and a value", w->name);
+        return;
+    }
+    bool good = destination_of(s, access, st->at, &d);
+    if (!d.arr)
+        return;
+    tw_value v = stored_value(s, &d, twi_sema_eval(s, x->arg[1]), access, x->arg[1]->at);
+    good = condition_of(s, st->when, &d) && good;
+    twi_sema_at(s, st->at);
+    if (good && v)
+        tw_build_atomic(s->b, (tw_atomic)w->value, d.to, v, d.when);
 }
 
 void twi_sema_declare_axis(twi_sema *s, const twi_ax *ax, uint32_t at) {
@@ -92,15 +142,16 @@ void twi_sema_declare_axis(twi_sema *s, const twi_ax *ax, uint32_t at) {
 static bool bound_of(twi_sema *s, const twi_x *x, bool launch, twi_o *out) {
     twi_o o = twi_sema_eval_index(s, x);
     *out = o;
+    if (o.kind == TWI_O_VALUE && !launch && twi_is_int_elem(twi_o_elem(s, o))) {
+        twi_sema_at(s, x->at);
+        *out = o = twi_index_o(TWI_O_INDEX, tw_build_ix_scalar(s->b, o.id), false, false);
+    }
     bool scalar = o.kind == TWI_O_INT || (o.kind == TWI_O_INDEX && !o.tile);
     if (scalar && !(launch && o.kind != TWI_O_INT))
         return true;
-    if (scalar)
+    if (scalar || (o.kind == TWI_O_VALUE && twi_is_int_elem(twi_o_elem(s, o))))
         twi_sema_fail(s, TWI_E_BAD_BOUND, x->at, "dims, constants and params",
                       "bounds of scopes are known at launch, this one is not");
-    else if (o.kind == TWI_O_VALUE && twi_is_int_elem(twi_o_elem(s, o)))
-        twi_sema_fail(s, TWI_E_NOT_BUILT, x->at, "dims, constants, untiled indices, lo, hi are",
-                      "a bound that is a value is not built yet");
     else if (o.kind != TWI_O_ERROR)
         twi_sema_fail(
             s, TWI_E_BAD_BOUND, x->at,
@@ -226,8 +277,7 @@ static void statement(twi_sema *s, const twi_s *st) {
         store(s, st);
         break;
     case TWI_S_ATOMIC:
-        twi_sema_fail(s, TWI_E_NOT_BUILT, st->at, NULL, "%s is not built yet",
-                      twi_sema_quoted(s, st->value->name));
+        atomic(s, st);
         break;
     case TWI_S_AXIS:
         axis(s, st);

@@ -139,10 +139,7 @@ tw_value twi_sema_to_value(twi_sema *s, twi_o o, tw_elem elem, uint32_t at) {
             twi_sema_fail(s, TWI_E_PARAM_VALUE, at,
                           "params stand in tile sizes, ranges, extents and `if`",
                           "a param is never a value");
-        if (o.tile)
-            twi_sema_fail(s, TWI_E_NOT_BUILT, at, NULL,
-                          "an index that depends on values (gather) is not built yet");
-        return o.param || o.tile ? 0 : index_value(s, o, elem);
+        return o.param ? 0 : index_value(s, o, elem);
     case TWI_O_TUPLE:
         twi_sema_fail(s, TWI_E_TUPLE, at, "take them apart: `a, b = f(x)`",
                       "%u values where one is wanted", o.parts);

@@ -60,6 +60,7 @@ uint32_t twi_build_scope(const tw_builder *b); /* the PAR around the current pla
 bool twi_build_open(const tw_builder *b, uint32_t region); /* the current region or one around it */
 /* Are all axes of an index expression known here? Says why not. */
 bool twi_build_ix_here(tw_builder *b, twi_ix x);
+twi_id twi_build_position(tw_builder *b, twi_ix x); /* an i64 value of it; 0: said why not */
 bool twi_build_ix_valid(tw_builder *b, tw_ix x);
 twi_type twi_build_type(const tw_builder *b, twi_id v);
 const char *twi_build_type_text(tw_builder *b, twi_type type);

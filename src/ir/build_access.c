@@ -42,30 +42,21 @@ static bool gathered_fits(tw_builder *b, twi_id x) {
     return false;
 }
 
-static bool position_fits(tw_builder *b, twi_ix x) {
-    if (!twi_build_ix_here(b, x))
-        return false;
-    if (!b->ir->ix.at[x].loaded)
-        return true;
-    twi_build_fail(b, TWI_E_SUBSCRIPT, "compute it as an integer tile",
-                   "%s holds a value, so it is a bound, not a subscript", twi_build_ix_text(b, x));
-    return false;
-}
-
 /* plain: how many operands stand before the gathered subscripts. */
 static bool subscripts_of(tw_builder *b, tw_element e, uint32_t plain, subscripts *s) {
     *s = (subscripts){.access = {.array = e.array}};
     if (!is_accessible(b, e))
         return false;
     for (int k = 0; k < e.rank; k++) {
-        if (e.at[k].value == 0) {
-            if (!position_fits(b, e.at[k].ix))
-                return false;
-            s->access.ix[k] = e.at[k].ix;
-            s->axes |= twi_tile_axes(b->ir, b->ir->ix.at[e.at[k].ix].at);
+        twi_ix ix = e.at[k].ix;
+        if (e.at[k].value == 0 && !twi_build_ix_here(b, ix))
+            return false;
+        if (e.at[k].value == 0 && !b->ir->ix.at[ix].loaded) {
+            s->access.ix[k] = ix;
+            s->axes |= twi_tile_axes(b->ir, b->ir->ix.at[ix].at);
             continue;
         }
-        twi_id x = twi_build_use(b, e.at[k].value);
+        twi_id x = e.at[k].value ? twi_build_use(b, e.at[k].value) : twi_build_position(b, ix);
         if (x == 0 || !gathered_fits(b, x))
             return false;
         s->gathered[s->n++] = x;

@@ -158,24 +158,34 @@ tw_value tw_build_index(tw_builder *b, tw_axis axis) {
     return v;
 }
 
-static tw_value ix_value(tw_builder *b, tw_ix x) {
-    if (!twi_build_ix_here(b, x))
-        return 0;
-    const twi_ix_node *n = &b->ir->ix.at[x];
-    if (twi_tile_axes(b->ir, n->at) != 0) {
-        twi_build_fail(b, TWI_E_IXVAL_TILE, "use index(axis), which is a tile over the axis",
-                       "%s is no scalar: it has one value a position", twi_build_ix_text(b, x));
-        return 0;
-    }
-    if (n->op == TWI_IX_AXIS)
-        return index_value(b, n->a);
+/* A position on axes of tiles, computed element by element; the rest of it as scalars. */
+static twi_id tile_of(tw_builder *b, twi_ix x) {
+    static const uint8_t ops[] = {
+        [TWI_IX_ADD] = TWI_ADD,  [TWI_IX_SUB] = TWI_SUB,  [TWI_IX_MUL] = TWI_MUL,
+        [TWI_IX_DIV] = TWI_IDIV, [TWI_IX_MOD] = TWI_IMOD, [TWI_IX_MIN] = TWI_MIN,
+        [TWI_IX_MAX] = TWI_MAX};
+    const twi_ix_node n = b->ir->ix.at[x]; /* a copy: the table grows */
+    if (n.op == TWI_IX_AXIS)
+        return index_value(b, n.a);
+    if (n.op == TWI_IX_VALUE)
+        return n.a;
     twi_ins ins = {.op = TWI_IXVAL, .attr = x, .type = {TW_I64, 0}};
-    return twi_build_put(b, ins, NULL, 0);
+    if (n.op < TWI_IX_ADD || twi_tile_axes(b->ir, n.at) == 0)
+        return twi_build_put(b, ins, NULL, 0);
+    twi_id args[2] = {tile_of(b, n.a), tile_of(b, n.b)};
+    ins.op = ops[n.op];
+    ins.attr = 0;
+    ins.type.axes = twi_build_type(b, args[0]).axes | twi_build_type(b, args[1]).axes;
+    return twi_build_put(b, ins, args, 2);
+}
+
+twi_id twi_build_position(tw_builder *b, twi_ix x) {
+    return twi_build_ix_here(b, x) ? tile_of(b, x) : 0;
 }
 
 tw_value tw_build_ix_value(tw_builder *b, tw_ix x) {
     BUILD_ENTER(b, 0)
-    tw_value v = ix_value(b, x);
+    tw_value v = twi_build_position(b, x);
     BUILD_LEAVE(b);
     return v;
 }

@@ -33,7 +33,7 @@ static void name(generator *g, int kind) {
     if (g->function)
         PICK(g, "x", "y", "x");
     else if (kind == INTEGER)
-        PICK(g, "i", "I[r, w]", "i");
+        PICK(g, "i", "I[r, w]", "i", "I[r, i]", "(I[i, w] else 3)", "cumsum[w](i)");
     else if (g->names && often(g, 60))
         twi_sb_printf(&g->out, "v%u", below(g, (unsigned)g->names));
     else
@@ -78,11 +78,19 @@ static void number(generator *g, int kind) {
         PICK(g, "0.0", "1.0", "1e-5", "2", "inf", "0x1p-3", "0.5", "W");
 }
 
+/* A position, or a value that gathers. */
+static void subscript(generator *g) {
+    if (often(g, 25))
+        PICK(g, "i", "I[r, w]", "(i & 7)", "(i * i)", "argmax[w](x)", "i64(i) + w");
+    else
+        position(g);
+}
+
 static void load(generator *g) {
     PICK(g, "X[", "Z[", "X[");
-    position(g);
+    subscript(g);
     put(g, ", ");
-    position(g);
+    subscript(g);
     put(g, "]");
     if (often(g, 90)) {
         put(g, " else ");
@@ -91,7 +99,7 @@ static void load(generator *g) {
 }
 
 static void call(generator *g, int kind) {
-    switch (below(g, 6)) {
+    switch (below(g, 7)) {
     case 0:
         PICK(g, "exp(", "sqrt(", "tanh(", "erf(", "log(", "rsqrt(", "abs(", "f32(", "T(");
         expression(g, kind);
@@ -120,6 +128,11 @@ static void call(generator *g, int kind) {
         }
         break;
     case 4:
+        PICK(g, "cumsum[w](", "cumprod[w](", "cummax[w](");
+        expression(g, kind);
+        PICK(g, "", "", ", exclusive = true", ", reverse = true, exclusive = C", ", order = left");
+        break;
+    case 5:
         put(g, "dot[w](");
         expression(g, kind);
         put(g, ", ");
@@ -219,7 +232,8 @@ static void block(generator *g) {
 static void loop(generator *g) {
     PICK(g, "serial", "serial", "repeat");
     twi_sb_printf(&g->out, " t%d: ", g->block);
-    PICK(g, "3", "0 .. 4", "1 .. S", "W", "0 .. min(W, 5)", "S");
+    PICK(g, "3", "0 .. 4", "1 .. S", "W", "0 .. min(W, 5)", "S", "0 .. I[r, 0]",
+         "N0[r] .. N0[r] + 3");
     if (often(g, 20))
         put(g, " tile 2");
     put(g, " ");
@@ -241,6 +255,10 @@ static void statement(generator *g) {
         }
     } else if (what == 1 && g->block < 4) {
         loop(g);
+    } else if (what == 2) {
+        PICK(g, "atomic_add(H[i], 1)", "atomic_add(H[i & 7], i) when i > 2",
+             "atomic_add(H[I[r, w]], 2)", "atomic_max(A[r], sum[w](f32(x)))",
+             "atomic_max(A[i], 1.0) when C");
     } else {
         assign(g);
     }
@@ -266,7 +284,7 @@ static void kernel(generator *g) {
     put(g, "kernel k");
     PICK(g, "[T in {f16}, ", "[T in {f32, bf16}, ", "[T in {f32}, ", "[T in {f16, f32}, ");
     put(g, "C in {false, true}, S = 3, E = relu](X: T[R, W], Z: T[R, W], G: T[W], I: "
-           "i32[R, W], out Y: T[R, W]");
+           "i32[R, W], N0: i64[R], inout H: i32[8], out A: f32[R] = -inf, out Y: T[R, W]");
     PICK(g, "", " = 0", " = -inf");
     put(g, ", out J: i32[R, W] = 0, s: f32 = 1e-3) {\n  ");
     if (often(g, 30))

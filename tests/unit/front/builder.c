@@ -73,6 +73,49 @@ static void test_gemm(void **state) {
     tw_context_destroy(ctx);
 }
 
+static void test_scan(void **state) {
+    (void)state;
+    tw_context *ctx = tw_context_create(NULL);
+    tw_builder *b = tw_build_begin(ctx, "scan");
+    tw_build_note(b, "T=f16 EXCLUSIVE=true REVERSE=false");
+    tw_ix R = tw_build_dim(b, "R", false), W = tw_build_dim(b, "W", false);
+    tw_array X = tw_build_array(b, "X", TW_F16, TW_ROLE_IN, (tw_ix[]){R, W}, 2);
+    tw_array Y = tw_build_array(b, "Y", TW_F16, TW_ROLE_OUT, (tw_ix[]){R, W}, 2);
+    tw_axis r, w;
+    tw_build_parallel(b, &(tw_range){"r", 0, R, 0}, 1, &r);
+    w = tw_build_axis(b, &(tw_range){"w", 0, W, 0});
+    tw_ix rw[] = {at(b, r), at(b, w)};
+    tw_value x = tw_build_load(b, X, rw, 2, 0);
+    x = tw_build_scan(b, TW_SCAN_SUM, TW_SCAN_EXCLUSIVE, TW_ORDER_AS_SAID, w, x);
+    tw_build_store(b, Y, rw, 2, x, 0);
+    tw_build_end(b);
+    const tw_binding choice[] = {{"T", "f16"}, {"EXCLUSIVE", "true"}, {"REVERSE", "false"}};
+    same(ctx, tw_build_finish(b), from_file(ctx, "scan", choice, 3));
+    tw_context_destroy(ctx);
+}
+
+static void test_embedding(void **state) {
+    (void)state;
+    tw_context *ctx = tw_context_create(NULL);
+    tw_builder *b = tw_build_begin(ctx, "embedding");
+    tw_build_note(b, "T=f32 I=i32");
+    tw_ix V = tw_build_dim(b, "V", false), D = tw_build_dim(b, "D", false),
+          N = tw_build_dim(b, "N", false);
+    tw_array E = tw_build_array(b, "E", TW_F32, TW_ROLE_IN, (tw_ix[]){V, D}, 2);
+    tw_array I = tw_build_array(b, "IDS", TW_I32, TW_ROLE_IN, (tw_ix[]){N}, 1);
+    tw_array Y = tw_build_array(b, "Y", TW_F32, TW_ROLE_OUT, (tw_ix[]){N, D}, 2);
+    tw_axis n, d;
+    tw_build_parallel(b, &(tw_range){"n", 0, N, 0}, 1, &n);
+    d = tw_build_axis(b, &(tw_range){"d", 0, D, 0});
+    tw_subscript from[] = {{0, tw_build_load(b, I, (tw_ix[]){at(b, n)}, 1, 0)}, {at(b, d), 0}};
+    tw_value x = tw_build_gather(b, (tw_element){E, from, 2}, 0);
+    tw_build_store(b, Y, (tw_ix[]){at(b, n), at(b, d)}, 2, x, 0);
+    tw_build_end(b);
+    const tw_binding choice[] = {{"T", "f32"}, {"I", "i32"}};
+    same(ctx, tw_build_finish(b), from_file(ctx, "embedding", choice, 2));
+    tw_context_destroy(ctx);
+}
+
 typedef struct attention {
     tw_builder *b;
     tw_ix I, J, head;
@@ -186,8 +229,8 @@ static void test_attention(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_row_sum),
-        cmocka_unit_test(test_gemm),
+        cmocka_unit_test(test_row_sum),   cmocka_unit_test(test_gemm),
+        cmocka_unit_test(test_scan),      cmocka_unit_test(test_embedding),
         cmocka_unit_test(test_attention),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

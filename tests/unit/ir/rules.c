@@ -129,7 +129,6 @@ static void block_negative(kit *f) {
     (void)tw_build_serial(f->b, &(tw_range){"s", 0, f->N, -8}, NULL, 0);
 }
 static void lo_untiled(kit *f) { (void)tw_build_ix_bound(f->b, f->m, false); }
-static void ixval_tile(kit *f) { (void)tw_build_ix_value(f->b, f->at_n); }
 static void nested(kit *f) { tw_build_parallel(f->b, NULL, 0, NULL); }
 static void axis_twice(kit *f) { (void)tw_build_axis(f->b, &(tw_range){"n", 0, f->N, 0}); }
 static void fold_axis(kit *f) { (void)fold(f, TW_FOLD_SUM, f->k, f->x); }
@@ -248,10 +247,6 @@ static void gather_float(kit *f) {
 static void gather_rank(kit *f) {
     (void)tw_build_gather(f->b, (tw_element){f->X, &(tw_subscript){0, f->i}, 1}, 0);
 }
-static void subscript_scalar(kit *f) {
-    tw_ix x = tw_build_ix_scalar(f->b, f->i);
-    (void)tw_build_load(f->b, f->I, &x, 1, 0);
-}
 static void scatter_in(kit *f) {
     tw_build_scatter(f->b, (tw_element){f->I, &(tw_subscript){0, f->i}, 1}, f->i, 0);
 }
@@ -325,7 +320,6 @@ static const fault faults[] = {
     {"block_full", block_full, TWI_E_BLOCK_PLACE, true, "w"},
     {"block_negative", block_negative, TWI_E_BLOCK_SIZE, true, "-8"},
     {"lo_untiled", lo_untiled, TWI_E_LO_HI, true, "m"},
-    {"ixval_tile", ixval_tile, TWI_E_IXVAL_TILE, true, "index(axis)"},
     {"nested", nested, TWI_E_NESTED, true, "parallel"},
     {"axis_twice", axis_twice, TWI_E_NAME_TWICE, true, "n"},
     {"fold_axis", fold_axis, TWI_E_FOLD_AXIS, true, "sum over k of a value with axes {n}"},
@@ -367,7 +361,6 @@ static const fault faults[] = {
     {"scan_flags", scan_flags, TWI_E_HANDLE, true, "flags 4"},
     {"gather_float", gather_float, TWI_E_SUBSCRIPT, true, "f32"},
     {"gather_rank", gather_rank, TWI_E_RANK, true, "X has 2 dims, not 1"},
-    {"subscript_scalar", subscript_scalar, TWI_E_SUBSCRIPT, true, "integer tile"},
     {"scatter_in", scatter_in, TWI_E_STORE_IN, true, "I is an input"},
     {"atomic_bool", atomic_bool, TWI_E_ATOMIC_TYPE, true, "bool"},
     {"atomic_narrow", atomic_narrow, TWI_E_NOT_BUILT, true, "f16"},
