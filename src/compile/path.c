@@ -142,7 +142,8 @@ bool twi_path_lower(twi_path *p) {
 /* Is it a module for these arguments? Extents are those that the oracle and the launcher go by. */
 static bool same_arguments(twi_path *p) {
     const tw_ir *ir = p->ir;
-    bool same = p->loop->array.n == ir->array.n && p->loop->scalar.n == ir->scalar.n;
+    const uint32_t arrays = p->loop->array.n - (p->loop->status ? 1u : 0u);
+    bool same = arrays == ir->array.n && p->loop->scalar.n == ir->scalar.n;
     for (uint32_t a = 1; same && a < ir->array.n; a++) {
         const twi_larray *have = &p->loop->array.at[a];
         const twi_array *want = &ir->array.at[a];

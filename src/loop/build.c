@@ -12,6 +12,19 @@
 
 enum { BUCKETS = 1024, LOOK = 48 /* older instructions looked at before giving up */ };
 
+/* A name that no array of a text has. */
+static void add_status(twi_loop *loop) {
+    twi_larray a = {.name = twi_intern_str(&loop->ctx->names, "index.status"),
+                    .elem = TW_I64,
+                    .rank = 1,
+                    .role = TWI_TEMP,
+                    .has_fill = true,
+                    .fill = INT64_MAX,
+                    .extent = {1}};
+    loop->status = loop->array.n;
+    twi_push(loop->arena, &loop->array, a);
+}
+
 twi_loop *twi_loop_new(twi_arena *arena, const tw_ir *ir, twi_sym target) {
     twi_loop *loop = TWI_NEW(arena, twi_loop);
     loop->arena = arena;
@@ -36,6 +49,11 @@ twi_loop *twi_loop_new(twi_arena *arena, const tw_ir *ir, twi_sym target) {
                 to.extent[d] = 0;
         twi_push(arena, &loop->array, to);
     }
+    bool checked = false;
+    for (uint32_t i = 1; i < ir->access.n; i++)
+        checked = checked || ir->access.at[i].proof == TWI_ACCESS_CHECKED;
+    if (checked)
+        add_status(loop);
     for (uint32_t i = 1; i < ir->scalar.n; i++)
         twi_push(arena, &loop->scalar,
                  ((twi_lscalar){ir->scalar.at[i].name, ir->scalar.at[i].elem}));

@@ -145,6 +145,8 @@ typedef struct twi_loop {
     twi_sym kernel;
     twi_sym target; /* caps name it was made for */
     TWI_VEC(twi_larray) array;
+    uint32_t status; /* a TEMP of one i64, filled with its greatest value: the least instance that
+                        used an index outside an array merges its number in; 0: none */
     TWI_VEC(twi_lscalar) scalar;
     TWI_VEC(twi_func) func;
     TWI_VEC(twi_entry) entry; /* main first */
@@ -173,7 +175,8 @@ typedef struct {
     bucket; /* newest pure instruction by hash: equal ones in open bodies are shared */
 } twi_cursor;
 
-/* Tables of arrays and scalars are filled from ir. */
+/* Tables of arrays and scalars are filled from ir; a status comes last if some access is checked.
+ */
 twi_loop *twi_loop_new(twi_arena *arena, const tw_ir *ir, twi_sym target);
 /* Index; adds the arrays (object id = array id): dense strides (change stride[] and dynamic of
  * f->object after), align as loop->entry.at[entry] says if it is there already. lanes = subs = 1,

@@ -260,6 +260,8 @@ twi_loop *twi_loop_parse(tw_context *ctx, twi_arena *arena, const tw_ir *ir, con
     while (!x->failed && x->length) {
         if (twi_lex_take(x, "argument"))
             argument(&p);
+        else if (twi_lex_take(x, "status"))
+            p.loop->status = (uint32_t)twi_lex_int(x, 1, (int64_t)p.loop->array.n - 1);
         else if (twi_lex_take(x, "scalar"))
             scalar(&p);
         else if (twi_lex_take(x, "entry"))
@@ -270,7 +272,7 @@ twi_loop *twi_loop_parse(tw_context *ctx, twi_arena *arena, const tw_ir *ir, con
             function(&p);
         else
             twi_lex_error(x, TWI_LOOP_E_EXPECTED,
-                          "argument, scalar, entry, order or func expected, found `%.*s`",
+                          "argument, status, scalar, entry, order or func expected, found `%.*s`",
                           (int)(x->length < 40 ? x->length : 40), x->word);
     }
     resolve(&p);

@@ -479,6 +479,8 @@ void twi_loop_print(const twi_loop *loop, twi_sb *out) {
         }
         twi_sb_char(out, '\n');
     }
+    if (loop->status)
+        twi_sb_printf(out, "status %u\n", loop->status);
     for (uint32_t k = 1; k < loop->scalar.n; k++) {
         twi_sb_printf(out, "scalar %u ", k);
         name(loop, out, loop->scalar.at[k].name);

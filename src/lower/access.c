@@ -36,10 +36,14 @@ static bool lane_coefficient(const twi_lowering *w, twi_ix x, int64_t *coef) {
 
 /* One dimension moves with the lanes, by one element a lane? Its number; -1 if none does, -2 if it
  * is not so simple. */
-static int lane_dimension(const twi_lowering *w, const twi_access *a, unsigned rank) {
+static int lane_dimension(const twi_lowering *w, twi_id id, unsigned rank) {
+    const twi_access *a = &w->ir->access.at[twi_ins_of(w->ir, id)->attr];
     int dim = -1;
     for (unsigned d = 0; d < rank; d++) {
         int64_t coef;
+        const twi_id tile = twi_gathered(w->ir, id, d);
+        if (tile && w->lane_axis >= 0 && twi_ins_of(w->ir, tile)->type.axes >> w->lane_axis & 1)
+            return -2;
         if (w->lane_axis < 0 || !(w->ir->ix.at[a->ix[d]].axes >> w->lane_axis & 1))
             continue;
         if (dim >= 0 || !lane_coefficient(w, a->ix[d], &coef) || coef != 1)
@@ -70,16 +74,22 @@ static void align_access(const twi_lowering *w, form *f) {
         f->access.align = (uint8_t)o->align;
 }
 
-static form access_form(twi_lowering *w, uint32_t access, uint64_t axes) {
-    const twi_access *a = &w->ir->access.at[access];
+static twi_lid subscript(twi_lowering *w, twi_id id, unsigned d, bool vector) {
+    const twi_id tile = twi_gathered(w->ir, id, d);
+    return tile ? twi_w_cast(w, TW_I64, twi_w_value(w, tile))
+                : twi_w_eval(w, w->ir->access.at[twi_ins_of(w->ir, id)->attr].ix[d], vector);
+}
+
+static form access_form(twi_lowering *w, twi_id id, uint64_t axes) {
+    const twi_access *a = &w->ir->access.at[twi_ins_of(w->ir, id)->attr];
     unsigned rank = w->ir->array.at[a->array].rank;
     form f = {.access = {.object = array_object(w, a->array)}};
     f.count = twi_w_value_count(w, axes);
-    int dim = f.count > 1 ? lane_dimension(w, a, rank) : -1;
+    int dim = f.count > 1 ? lane_dimension(w, id, rank) : -1;
     f.gathered = f.count > 1 && dim < 0;
     f.access.dim = dim >= 0 ? (uint8_t)dim : rank ? (uint8_t)(rank - 1) : 0;
     for (unsigned d = 0; d < rank; d++)
-        f.index[d] = twi_w_eval(w, a->ix[d], f.gathered);
+        f.index[d] = subscript(w, id, d, f.gathered);
     if (f.gathered) { /* every index a scalar would mean neighbours: make one a vector */
         bool vector = false;
         for (unsigned d = 0; d < rank; d++)
@@ -93,21 +103,63 @@ static form access_form(twi_lowering *w, uint32_t access, uint64_t axes) {
     return f;
 }
 
-/* `else`: each index that is not proved inside is tested. */
-static void test_inside(twi_lowering *w, uint32_t access, const form *f, twi_mask *mask) {
-    const twi_access *a = &w->ir->access.at[access];
+/* Each index that is not proved inside is tested. */
+static twi_mask inside(twi_lowering *w, twi_id id, const form *f) {
+    const twi_access *a = &w->ir->access.at[twi_ins_of(w->ir, id)->attr];
     const twi_array *array = &w->ir->array.at[a->array];
-    for (unsigned d = 0; a->proof == TWI_ACCESS_GUARDED && d < array->rank; d++) {
+    twi_mask mask = {0, 0, 0};
+    for (unsigned d = 0; a->proof != TWI_ACCESS_PROVED && d < array->rank; d++) {
         int64_t least, most, extent = 0;
         twi_ix_is_const(w->ir, array->dim[d], &extent);
-        if (twi_ix_range(w->ir, a->ix[d], &least, &most) && least >= 0 && most < extent)
+        if (!a->gather[d] && twi_ix_range(w->ir, a->ix[d], &least, &most) && least >= 0 &&
+            most < extent)
             continue;
-        twi_lid i = f->count > 1 && !f->gathered && d == f->access.dim
-                        ? twi_w_eval(w, a->ix[d], true)
-                        : f->index[d];
-        twi_mask_and(w, mask, twi_w_ix(w, TWI_GE, i, twi_w_int(w, 0)));
-        twi_mask_and(w, mask, twi_w_ix(w, TWI_LT, i, twi_w_int(w, extent)));
+        twi_lid i = f->count > 1 && !f->gathered && d == f->access.dim ? subscript(w, id, d, true)
+                                                                       : f->index[d];
+        twi_mask_and(w, &mask, twi_w_ix(w, TWI_GE, i, twi_w_int(w, 0)));
+        twi_mask_and(w, &mask, twi_w_ix(w, TWI_LT, i, twi_w_int(w, extent)));
     }
+    return mask;
+}
+
+/* A checked access that takes place (mask) and is not inside: the least instance is told. */
+static void report_outside(twi_lowering *w, const form *f, const twi_mask *mask,
+                           const twi_mask *in) {
+    uint32_t object = 1;
+    while (w->c.f->object.at[object].array != w->c.loop->status)
+        object++;
+    twi_lid within = twi_mask_bool(w, in, 1);
+    if (!within)
+        return;
+    twi_lid bad = twi_w_ix(w, TWI_NOT, within, 0);
+    twi_lid real = twi_mask_bool(w, mask, mask->count ? f->count : 1);
+    bad = real ? twi_w_ix(w, TWI_AND, bad, real) : bad;
+    twi_lid instance = twi_w_instance(w), index = twi_w_int(w, 0);
+    const unsigned count = twi_w_count(w, bad) > 1 ? twi_w_count(w, bad) : twi_w_count(w, instance);
+    twi_laccess a = {.object = object, .merge = TWI_MIN, .mask = TWI_MASK_BOOL};
+    index = twi_w_splat(w, index, count);
+    twi_w_store(w, a, &index, twi_w_splat(w, instance, count), twi_w_splat(w, bad, count));
+}
+
+/* Tests the indices of an access: what is outside leaves the mask, and is told where nobody says
+ * what stands there. */
+static void keep_inside(twi_lowering *w, twi_id id, const form *f, twi_mask *mask) {
+    const twi_mask in = inside(w, id, f);
+    if (w->ir->access.at[twi_ins_of(w->ir, id)->attr].proof == TWI_ACCESS_CHECKED)
+        report_outside(w, f, mask, &in);
+    if (in.scalar)
+        twi_mask_and(w, mask, in.scalar);
+    if (in.vector)
+        twi_mask_and(w, mask, in.vector);
+}
+
+/* What a checked load gives outside its array, in the storage type; 0: zero or false. */
+static twi_lid outside_value(twi_lowering *w, tw_elem storage) {
+    static const uint64_t nan[TW_ELEMS] = {[TW_F16] = 0x7e00,
+                                           [TW_BF16] = 0x7fc0,
+                                           [TW_F32] = 0x7fc00000,
+                                           [TW_F64] = UINT64_C(0x7ff8000000000000)};
+    return nan[storage] ? twi_w_const(w, storage, nan[storage], 0) : 0;
 }
 
 /* The mask as the access takes it; sets its kind. */
@@ -134,14 +186,17 @@ twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw) {
         x = twi_w_stage_load(w, (unsigned)stage);
     } else {
         uint64_t axes = twi_access_axes(w->ir, load);
-        form f = access_form(w, i->attr, axes);
+        form f = access_form(w, load, axes);
         twi_mask mask = {0, 0, 0};
         twi_w_guard(w, axes, &mask);
-        test_inside(w, i->attr, &f, &mask);
+        keep_inside(w, load, &f, &mask);
         twi_lid other = 0, m = access_mask(w, &f, &mask);
         tw_elem storage = (tw_elem)w->c.f->object.at[f.access.object].elem;
-        if (m && i->nargs) {
+        if (m && twi_plain_args(w->ir, load))
             other = twi_w_cast(w, storage, twi_w_value(w, twi_arg(w->ir, load, 0)));
+        else if (m && w->ir->access.at[i->attr].proof == TWI_ACCESS_CHECKED)
+            other = outside_value(w, storage);
+        if (other) {
             other = twi_w_splat(w, other, f.count);
             f.access.has_else = true;
         }
@@ -153,7 +208,7 @@ twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw) {
 bool twi_is_move(const twi_lowering *w, twi_id store) {
     twi_id v = twi_arg(w->ir, store, 0);
     const twi_ins *i = twi_ins_of(w->ir, v);
-    if (i->op != TWI_LOAD || w->cut.value[v].kept)
+    if (i->op != TWI_LOAD || w->cut.value[v].kept || twi_ins_of(w->ir, store)->op == TWI_ATOMIC)
         return false;
     uint32_t to = w->ir->access.at[twi_ins_of(w->ir, store)->attr].array;
     uint32_t from = w->ir->access.at[i->attr].array;
@@ -170,14 +225,16 @@ static twi_lid stored_value(twi_lowering *w, twi_id store, tw_elem storage) {
 void twi_w_array_store(twi_lowering *w, twi_id store) {
     const twi_ins *i = twi_ins_of(w->ir, store);
     uint64_t axes = twi_access_axes(w->ir, store);
-    form f = access_form(w, i->attr, axes);
+    form f = access_form(w, store, axes);
     tw_elem storage = (tw_elem)w->c.f->object.at[f.access.object].elem;
     twi_lid x = stored_value(w, store, storage);
     twi_mask mask = {0, 0, 0};
     twi_w_guard(w, axes, &mask);
     twi_w_leader(w, axes, &mask);
-    if (i->nargs > 1)
+    if (twi_plain_args(w->ir, store) > 1)
         twi_mask_and(w, &mask, twi_w_value(w, twi_arg(w->ir, store, 1)));
+    keep_inside(w, store, &f, &mask);
+    f.access.merge = w->ir->access.at[i->attr].atomic;
     twi_lid m = access_mask(w, &f, &mask);
     twi_w_store(w, f.access, f.index, twi_w_splat(w, x, f.count), m);
 }

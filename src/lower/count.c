@@ -99,6 +99,8 @@ void twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out) {
             out->turns += t->trips * f->subs * twi_access_turns(f, t);
         return;
     }
+    if (o->array >= out->arrays) /* the status of checked indices */
+        return;
     (t->store ? out->store_bytes : out->load_bytes)[o->array] += bytes;
     (t->store ? out->stores : out->loads)[o->array] += t->trips;
     if (simt)

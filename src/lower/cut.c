@@ -17,7 +17,8 @@ uint64_t twi_access_axes(const tw_ir *ir, twi_id v) {
 bool twi_scope_touches(const twi_cut *cut, uint32_t array, unsigned op) {
     for (uint32_t k = 0; k < cut->all.n; k++) {
         const twi_ins *i = twi_ins_of(cut->ir, cut->all.at[k]);
-        if (i->op == op && cut->ir->access.at[i->attr].array == array)
+        const bool does = i->op == op || (op == TWI_STORE && i->op == TWI_ATOMIC);
+        if (does && cut->ir->access.at[i->attr].array == array)
             return true;
     }
     return false;
@@ -83,14 +84,17 @@ static uint16_t memory_level(const twi_cut *cut, uint32_t region, uint32_t upto,
     for (uint32_t k = 0; k < upto; k++) {
         twi_id v = r->body.at[k];
         const twi_ins *i = twi_ins_of(ir, v);
-        if (i->op != TWI_LOAD && i->op != TWI_STORE)
+        if (!twi_is_access(i->op))
             continue;
         const twi_access *a = &ir->access.at[i->attr];
         if (a->array != mine->array)
             continue;
-        bool same = memcmp(a->ix, mine->ix, sizeof a->ix) == 0;
-        uint16_t l = i->op == TWI_STORE ? (uint16_t)(cut->value[v].phase + !same)
-                                        : (uint16_t)(cut->value[v].avail + !same);
+        bool same = memcmp(a->ix, mine->ix, sizeof a->ix) == 0 &&
+                    memcmp(a->gather, mine->gather, sizeof a->gather) == 0;
+        for (unsigned d = 0; same && d < TWI_MAX_RANK; d++)
+            same = twi_gathered(ir, v, d) == twi_gathered(ir, store, d);
+        uint16_t l = i->op != TWI_LOAD ? (uint16_t)(cut->value[v].phase + !same)
+                                       : (uint16_t)(cut->value[v].avail + !same);
         level = l > level ? l : level;
     }
     return level;

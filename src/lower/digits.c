@@ -154,6 +154,24 @@ twi_lid twi_w_span(twi_lowering *w, unsigned axis) {
                     twi_w_int(w, 0));
 }
 
+twi_lid twi_w_instance(twi_lowering *w) {
+    const twi_region *scope = &w->ir->region.at[w->cut.scope];
+    twi_lid n = twi_w_int(w, 0);
+    for (uint32_t k = 0; k < scope->axes.n; k++) {
+        const unsigned a = scope->axes.at[k];
+        const int64_t block = w->ir->axis.at[a].block, extent = twi_axis_extent(w->ir, a);
+        const bool blocks = w->ir->axis.at[a].kind == TWI_AXIS_BLOCK;
+        twi_lid at = blocks                   ? w->digit[a][0]
+                     : (int)a == w->lane_axis ? twi_w_positions(w, a)
+                                              : twi_w_position(w, a);
+        if (!blocks)
+            at = twi_w_ix(w, TWI_SUB, at, twi_w_lo(w, a));
+        const int64_t count = blocks ? (extent + block - 1) / block : extent;
+        n = twi_w_ix(w, TWI_ADD, twi_w_ix(w, TWI_MUL, n, twi_w_int(w, count)), at);
+    }
+    return n;
+}
+
 twi_lid twi_w_eval(twi_lowering *w, twi_ix x, bool vector) {
     static const uint16_t binary[] = {
         [TWI_IX_ADD] = TWI_ADD,  [TWI_IX_SUB] = TWI_SUB,  [TWI_IX_MUL] = TWI_MUL,

@@ -25,7 +25,8 @@ void twi_w_enter(twi_lowering *w, unsigned frame) {
 unsigned twi_frame_of(const twi_lowering *w, twi_id v) {
     const twi_ins *i = twi_ins_of(w->ir, v);
     const twi_place *place = twi_plan_place(w->plan, v);
-    if (i->op == TWI_STORE) { /* where its value is taken, else where that is made */
+    if (twi_op_row(i->op)->kind ==
+        TWI_KIND_EFFECT) { /* where its value is taken, else where that is made */
         place = twi_plan_place(w->plan, twi_arg(w->ir, v, 0));
         if (place && place->to)
             return place->to - 1u;

@@ -15,11 +15,35 @@ typedef struct {
     twi_why *why;
 } judge;
 
+/* Axes of the values that bounds are made of, and whether these are there before any phase. */
+typedef struct {
+    const judge *j;
+    uint64_t axes;
+    bool ready;
+} values;
+
+static void add_value(void *user, twi_id v) {
+    values *s = user;
+    const twi_ins *i = twi_ins_of(s->j->ir, v);
+    s->axes |= i->type.axes;
+    s->ready = s->ready && s->j->cut.value[v].avail == 0 && i->op != TWI_CARRY;
+    for (unsigned k = 0; k < i->nargs && twi_op_row(i->op)->kind == TWI_KIND_LOCAL; k++)
+        add_value(s, twi_arg(s->j->ir, v, k));
+}
+
 /* Loops over an axis are opened outside the digits that its bounds vary with, unless those are the
  * group's or a trip's. */
 static bool bounds_fit(const judge *j, unsigned axis) {
     const twi_axis *a = &j->ir->axis.at[axis];
     uint64_t axes = j->ir->ix.at[a->lo].axes | j->ir->ix.at[a->hi].axes;
+    values in_bounds = {j, 0, true};
+    twi_ix_values(j->ir, a->lo, add_value, &in_bounds);
+    twi_ix_values(j->ir, a->hi, add_value, &in_bounds);
+    axes |= in_bounds.axes;
+    if (!in_bounds.ready)
+        return twi_refuse(j->why,
+                          "the bounds of axis %s come from a fold, a scan or a carried value",
+                          twi_axis_text(j->ir, j->arena, axis));
     for (unsigned b = 1; b < j->ir->axis.n; b++) {
         if (!(axes >> b & 1) || !(j->frame->axes >> b & 1))
             continue;
@@ -323,7 +347,7 @@ static bool value_fits(const judge *j, twi_id v) {
         return false;
     if ((j->cut.value[v].kept || twi_op_row(i->op)->kind == TWI_KIND_ORDER) && !stripe_fits(j, v))
         return false;
-    return i->op != TWI_STORE || updates_fit(j, v);
+    return twi_op_row(i->op)->kind != TWI_KIND_EFFECT || updates_fit(j, v);
 }
 
 /* Stages, partial results and carriers lie in shared memory together: the walk itself says how much

@@ -126,9 +126,9 @@ static void add_entry(twi_loop *loop, const twi_caps *caps, const twi_plans *pla
         w.barrier_before = barriers[s];
         lower_scope(&w, loop, f);
     }
-    for (uint32_t a = 1; a < ir->array.n; a++) {
+    for (uint32_t a = 1; a < loop->array.n; a++) {
         twi_step_do fill = {.what = TWI_DO_FILL, .array = a};
-        if (ir->array.at[a].has_fill)
+        if (loop->array.at[a].has_fill)
             twi_push(loop->arena, &entry.recipe, fill);
     }
     add_recipe(&r, 1);

@@ -5,6 +5,8 @@
  */
 #include "lower/walk.h"
 
+enum { UNKNOWN = 1 << 20 }; /* trips of a loop whose bounds are values, as a depth counts them */
+
 static unsigned log2_up(int64_t e) {
     unsigned n = 0;
     while (n < 62 && (INT64_C(1) << n) < e)
@@ -12,14 +14,15 @@ static unsigned log2_up(int64_t e) {
     return n;
 }
 
-/* Extent of a digit; of a run-time one the most it can be. */
+/* Extent of a digit; of a run-time one the most it can be, 0 where nothing is known. */
 static int64_t digit_extent(const tw_ir *ir, const twi_map *m, unsigned axis, unsigned digit) {
     int64_t least, most, lo0, lo1, weight = twi_map_weight(m, digit);
     const twi_axis *a = &ir->axis.at[axis];
     if (m->d[digit].extent)
         return m->d[digit].extent;
-    if (!twi_ix_range(ir, a->hi, &least, &most) || !twi_ix_range(ir, a->lo, &lo0, &lo1) ||
-        most <= lo0)
+    if (!twi_ix_range(ir, a->hi, &least, &most) || !twi_ix_range(ir, a->lo, &lo0, &lo1))
+        return 0;
+    if (most <= lo0)
         return 1;
     return (most - lo0 + weight - 1) / weight;
 }
@@ -57,8 +60,8 @@ static int64_t add_level(describer *d, unsigned level, twi_how how, unsigned *ro
             if (e == 1)
                 continue;
             add(d, a, how, twi_map_weight(m, k), e);
-            total *= e;
-            *rounds += log2_up(e);
+            total *= e ? e : UNKNOWN;
+            *rounds += log2_up(e ? e : UNKNOWN);
         }
     }
     return total;
@@ -73,7 +76,7 @@ static int64_t add_loops(describer *d) {
         if (!is_folded(d->i, a) || e == 1)
             continue;
         add(d, a, TWI_HOW_CHAIN, twi_map_weight(&d->f->map[a], digit), e);
-        total *= e;
+        total *= e ? e : UNKNOWN;
     }
     return total;
 }

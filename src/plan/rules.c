@@ -398,28 +398,6 @@ static bool entries_fit(const twi_judge *j) {
     return true;
 }
 
-/* What tile IR says and no plan lowers yet. */
-static bool built(const twi_judge *j, twi_id v) {
-    const twi_ins *i = twi_ins_of(j->ir, v);
-    const char *what = twi_op_row(i->op)->name;
-    if (i->op == TWI_ATOMIC)
-        return twi_refuse(j->why, "%s is not built yet", what);
-    if (twi_is_access(i->op) && i->nargs != twi_plain_args(j->ir, v))
-        return twi_refuse(j->why, "a %s with gathered subscripts is not built yet", what);
-    return true;
-}
-
-static bool all_built(const twi_judge *j) {
-    for (uint32_t i = 0; i < j->all.n; i++)
-        if (!built(j, j->all.at[i]))
-            return false;
-    for (unsigned a = 1; a < j->ir->axis.n; a++)
-        if ((j->axes >> a & 1) && twi_is_loaded_axis(j->ir, a))
-            return twi_refuse(j->why, "axis %s: bounds that are values are not built yet",
-                              twi_axis_text(j->ir, j->arena, a));
-    return true;
-}
-
 static bool judged(const twi_judge *j) {
     unsigned klass = twi_ir_class(j->ir);
     if (!j->par)
@@ -429,7 +407,7 @@ static bool judged(const twi_judge *j) {
         return twi_refuse(j->why, "class=%s, but the kernel's folds are of class %s",
                           twi_plan_words[TWI_WORDS_CLASS][j->p->klass],
                           twi_plan_words[TWI_WORDS_CLASS][klass]);
-    if (!all_built(j) || !entries_fit(j) || !frames_fit(j))
+    if (!entries_fit(j) || !frames_fit(j))
         return false;
     for (uint32_t i = 0; i < j->all.n; i++)
         if (!value_fits(j, j->all.at[i]))

@@ -3,6 +3,8 @@
  */
 #include "run/kernel.h"
 
+#include <stdio.h>
+
 static size_t aligned(size_t n) { return (n + 63) & ~(size_t)63; }
 
 static uint64_t elements(const twi_argument *a) {
@@ -138,12 +140,26 @@ tw_argument tw_kernel_scalar(const tw_kernel *k, size_t i) {
     return (tw_argument){.name = k->scalar[i + 1].name, .elem = (tw_elem)k->scalar[i + 1].elem};
 }
 
+/* What the code left in the status of a call. */
+static tw_status index_status(const void *word, tw_call *call) {
+    int64_t instance;
+    memcpy(&instance, word, sizeof instance);
+    if (instance == INT64_MAX)
+        return TW_OK;
+    (void)snprintf(call->error, sizeof call->error,
+                   "instance %lld used an index outside an array; it is the first that did",
+                   (long long)instance);
+    return TW_ERR_INDEX;
+}
+
 tw_status tw_kernel_run(tw_kernel *k, tw_call *call) {
     twi_bound b;
     tw_status status = twi_bind(k, call, &b);
     if (status != TW_OK)
         return status;
     status = twi_run_recipe(k, twi_pick_entry(k, &b), &b, call);
+    if (status == TW_OK && k->loop->status)
+        status = index_status(b.array[k->loop->status], call);
     twi_buffers_put(&k->workspace, b.block);
     return status;
 }

@@ -107,7 +107,8 @@ static tw_status bring_back(call *x) {
     for (uint32_t i = 1; status == TW_OK && i < x->m->arrays; i++) {
         const copy *c = &x->copies[i];
         const unsigned role = x->m->base.loop->array.at[i].role;
-        if (c->span && (role == TWI_OUT || role == TWI_INOUT))
+        const bool status_word = i == x->m->base.loop->status;
+        if (c->span && (role == TWI_OUT || role == TWI_INOUT || status_word))
             status = good(x, x->c->cu.download(c->host, c->from, c->span, x->stream), "copy out");
         if (status == TW_OK)
             status = check_zones(x, i);

@@ -93,7 +93,8 @@ static tw_status bring_back(const walk *w, uint32_t array) {
     const twi_larray *a = &w->m->base.loop->array.at[array];
     const span *s = &w->array[array];
     char *at;
-    if (!s->buffer || a->role == TWI_IN || a->role == TWI_TEMP)
+    const bool temp = a->role == TWI_TEMP && array != w->m->base.loop->status;
+    if (!s->buffer || a->role == TWI_IN || temp)
         return TW_OK;
     if (w->rt->is.unified) {
         const tw_status status = map(w, array, TWI_CL_MAP_READ, &at);

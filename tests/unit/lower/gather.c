@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * links: search
+ * Subscripts that are values, atomics and ranges that are values, under random legal plans, run by
+ * the interpreter, against loops written here; with all indices inside, and with some outside: what
+ * is read there, what is not stored, and the least instance in the status.
+ */
+#include "loop/interp.h"
+#include "lower/lower.h"
+#include "pass/pass.h"
+#include "search/search.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { N = 21, V = 5, W = 19, L = 40 };
+
+static const char text[] = "kernel k order free specialised\n"
+                           "array TAB: in f32[5, 19]\n"
+                           "array IDS: in i32[21]\n"
+                           "array P: in i64[21]\n"
+                           "array S: in i64[22]\n"
+                           "array X: in f32[40]\n"
+                           "array Y: out f32[21, 19]\n"
+                           "array E: out f32[21]\n"
+                           "array Z: out f32[21] = 7\n"
+                           "array H: out i32[5] = 0\n"
+                           "array M: out f32[5] = -inf\n"
+                           "array A: out f64[] = 1\n"
+                           "array G: out f32[21]\n"
+                           "parallel n: 0 .. 21 {\n"
+                           "    axis d: 0 .. 19\n"
+                           "    J: i32 = load IDS[n]\n"
+                           "    g: f32{d} = load TAB[$J, d] checked\n"
+                           "    store Y[n, d] = g\n"
+                           "    two: f32 = const 2\n"
+                           "    e: f32 = load TAB[$J, 3] guarded else two\n"
+                           "    store E[n] = e\n"
+                           "    one: i32 = const 1\n"
+                           "    zero: i32 = const 0\n"
+                           "    c: bool = ne J, zero\n"
+                           "    atomic_add H[$J] checked = one when c\n"
+                           "    p: i64 = load P[n]\n"
+                           "    x: f32 = cast p\n"
+                           "    store Z[$p] checked = x\n"
+                           "    atomic_max M[$J] checked = x\n"
+                           "    x2: f64 = cast p\n"
+                           "    atomic_add A[] = x2\n"
+                           "    lo: i64 = load S[n]\n"
+                           "    hi: i64 = load S[n + 1]\n"
+                           "    axis z: $lo .. $hi\n"
+                           "    v: f32{z} = load X[z] checked\n"
+                           "    sum.1: f32 = sum[z] free v\n"
+                           "    store G[n] = sum.1\n"
+                           "}\n";
+
+typedef struct {
+    float tab[V][W];
+    int32_t ids[N];
+    int64_t p[N], s[N + 1];
+    float x[L];
+    /* results */
+    float y[N][W], e[N], z[N];
+    int32_t h[V];
+    float m[V];
+    double a;
+    float g[N];
+    int64_t status;
+} data;
+
+static void fill(data *t, bool outside) {
+    memset(t, 0xa5, sizeof *t);
+    for (int v = 0; v < V; v++)
+        for (int w = 0; w < W; w++)
+            t->tab[v][w] = (float)(v * 100 + w);
+    for (int n = 0; n < N; n++) {
+        t->ids[n] = n * 7 % V;
+        t->p[n] = n * 8 % N;
+        t->s[n + 1] = n * n % 3 + (n ? t->s[n] : 0);
+        t->s[0] = 0;
+    }
+    for (int n = 1; n <= N; n++)
+        t->s[n] = t->s[n - 1] + n % 4;
+    for (int k = 0; k < L; k++)
+        t->x[k] = (float)(k * 5 % 17 - 8);
+    if (!outside)
+        return;
+    t->ids[11] = V;
+    t->ids[14] = -1;
+    t->p[9] = N + 3;
+    t->s[N] = L + 2; /* the last segment's end */
+}
+
+static void expect(const data *in, data *out) {
+    out->status = INT64_MAX;
+    out->a = 1;
+    for (int n = 0; n < N; n++)
+        out->z[n] = 7;
+    for (int v = 0; v < V; v++) {
+        out->h[v] = 0;
+        out->m[v] = -1.0f / 0.0f;
+    }
+    for (int n = 0; n < N; n++) {
+        bool good = in->ids[n] >= 0 && in->ids[n] < V, fits = in->p[n] >= 0 && in->p[n] < N;
+        float nan = 0.0f / 0.0f;
+        for (int w = 0; w < W; w++)
+            out->y[n][w] = good ? in->tab[in->ids[n]][w] : nan;
+        out->e[n] = good ? in->tab[in->ids[n]][3] : 2;
+        if (good && in->ids[n])
+            out->h[in->ids[n]]++;
+        if (good && (float)in->p[n] > out->m[in->ids[n]])
+            out->m[in->ids[n]] = (float)in->p[n];
+        if (fits)
+            out->z[in->p[n]] = (float)in->p[n];
+        out->a += (double)in->p[n];
+        out->g[n] = 0;
+        for (int64_t k = in->s[n]; k < in->s[n + 1]; k++)
+            out->g[n] = k < L ? out->g[n] + in->x[k] : nan;
+        bool stays = in->s[n + 1] <= L || in->s[n + 1] <= in->s[n];
+        if (!(good && fits && stays) && out->status > n)
+            out->status = n;
+    }
+}
+
+static bool equal(const float *a, const float *b, size_t n, const char *what, char *said) {
+    for (size_t k = 0; k < n; k++)
+        if (a[k] != b[k] && !(a[k] != a[k] && b[k] != b[k])) {
+            snprintf(said, 100, "%s, element %zu: %g, not %g", what, k, (double)a[k], (double)b[k]);
+            return false;
+        }
+    return true;
+}
+
+static bool right(const data *t, const data *want, char *said) {
+    snprintf(said, 100, "H, A or the status %lld, not %lld", (long long)t->status,
+             (long long)want->status);
+    return equal(t->y[0], want->y[0], N * W, "Y", said) && equal(t->e, want->e, N, "E", said) &&
+           equal(t->z, want->z, N, "Z", said) && equal(t->m, want->m, V, "M", said) &&
+           equal(t->g, want->g, N, "G", said) && memcmp(t->h, want->h, sizeof t->h) == 0 &&
+           t->a == want->a && t->status == want->status;
+}
+
+static void complain(const tw_ir *ir, const twi_plans *plans, const twi_loop *loop,
+                     const char *what) {
+    twi_sb sb;
+    twi_sb_init(&sb, ir->arena);
+    twi_plan_print(ir, plans, NULL, &sb);
+    twi_loop_print(loop, &sb);
+    fail_msg("%s\n%s", what, twi_sb_text(&sb));
+}
+
+static twi_interp_result interpret(twi_arena *a, const twi_loop *loop, data *t) {
+    void *at[] = {NULL, t->tab, t->ids, t->p, t->s,  t->x, t->y,
+                  t->e, t->z,   t->h,   t->m, &t->a, t->g, &t->status};
+    twi_interp_array arrays[14] = {{0}};
+    assert_int_equal(loop->array.n, 14);
+    assert_int_equal(loop->status, 13);
+    for (uint32_t k = 1; k < 14; k++) {
+        int64_t *stride = TWI_NEW_N(a, int64_t, TWI_MAX_RANK), step = 1;
+        for (unsigned d = loop->array.at[k].rank; d-- > 0;) {
+            stride[d] = step;
+            step *= loop->array.at[k].extent[d];
+        }
+        arrays[k] = (twi_interp_array){at[k], loop->array.at[k].extent, stride};
+    }
+    twi_interp_result r;
+    twi_interp_run(loop, 0, arrays, NULL, a, &r);
+    return r;
+}
+
+static void check(tw_context *ctx, twi_arena *a, const tw_ir *ir, const twi_caps *caps,
+                  uint64_t seed) {
+    twi_why why = {""};
+    twi_plans *plans = seed ? twi_search_random(a, ir, caps, NULL, seed, &why)
+                            : twi_search_default(a, ir, caps, NULL, &why);
+    if (!plans)
+        fail_msg("no plan for seed %llu: %s %s", (unsigned long long)seed, why.text,
+                 tw_diag_text(ctx, false));
+    twi_loop *loop = twi_lower(a, ir, caps, plans);
+    if (!twi_loop_verify(loop))
+        complain(ir, plans, loop, tw_diag_text(ctx, false));
+    for (int outside = 0; outside < 2; outside++) {
+        data t, want;
+        char said[100];
+        fill(&t, outside);
+        fill(&want, outside);
+        expect(&t, &want);
+        twi_interp_result r = interpret(a, loop, &t);
+        if (r.fault.kind)
+            complain(ir, plans, loop, r.fault.text);
+        if (!right(&t, &want, said))
+            complain(ir, plans, loop, said);
+    }
+}
+
+static void run(const char *caps_name) {
+    const char *plans = getenv("TW_PLANS");
+    const uint64_t n = plans ? strtoull(plans, NULL, 10) : 20;
+    tw_context *ctx = tw_context_create(NULL);
+    jmp_buf spot, *saved;
+    if (TWI_GUARD(&ctx->mem, spot, saved))
+        fail_msg("out of memory");
+    twi_arena *a = &ctx->arena;
+    twi_caps caps;
+    assert_true(twi_caps_named(ctx, caps_name, &caps));
+    tw_ir *ir = twi_ir_parse(ctx, a, "gather.ir", text, sizeof text - 1);
+    if (!ir)
+        fail_msg("%s", tw_diag_text(ctx, false));
+    opt_lift(ir);
+    for (uint64_t seed = 0; seed < n; seed++) {
+        twi_mark mark = twi_arena_mark(a);
+        check(ctx, a, ir, &caps, seed);
+        twi_arena_reset(a, mark);
+    }
+    TWI_UNGUARD(&ctx->mem, saved);
+    tw_context_destroy(ctx);
+}
+
+static void on_avx512(void **state) {
+    (void)state;
+    run("cpu-avx512");
+}
+static void on_simt4(void **state) {
+    (void)state;
+    run("simt4");
+}
+static void on_simt32(void **state) {
+    (void)state;
+    run("simt32");
+}
+static void on_simt1(void **state) {
+    (void)state;
+    run("simt1");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(on_avx512), cmocka_unit_test(on_simt4),
+                                       cmocka_unit_test(on_simt32), cmocka_unit_test(on_simt1)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
