@@ -126,8 +126,10 @@ TW_API bool tw_ir_dims_from(tw_context *ctx, const tw_ir *ir, const tw_shape *sh
 typedef struct tw_candidate {
     const char *family, *plan, *derived; /* its text without, and its derived figures */
     uint64_t hash;
-    double score_ns;     /* of the model */
-    const char *refused; /* NULL: legal; else why not, with numbers */
+    double score_ns;      /* of the model */
+    const char *refused;  /* NULL: legal; else why not, with numbers */
+    const char *features; /* legal: what the score is made of, "cheap 12, rounds 1, ..", names of
+                             docs/plans.md */
 } tw_candidate;
 typedef void (*tw_candidate_fn)(void *user, const tw_candidate *candidate);
 TW_API tw_status tw_plan_list(tw_context *ctx, const tw_ir *ir, const tw_compile_options *options,

@@ -34,6 +34,7 @@ static void one(void *user, const tw_candidate *c) {
         json_str(&t->json, "family", c->family);
         json_num(&t->json, "score_ns", c->refused ? (double)NAN : c->score_ns);
         json_str(&t->json, "derived", c->derived);
+        json_str(&t->json, "features", c->features);
         json_str(&t->json, "refused", c->refused);
         json_str(&t->json, "text", c->plan);
         json_close(&t->json, '}');

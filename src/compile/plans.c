@@ -20,7 +20,8 @@ static tw_candidate view(twi_path *p, const twi_candidate *c) {
         .derived = c->legal ? twi_plan_derived(p->arena, p->ir, &p->where.caps, c->plan) : "",
         .hash = twi_plan_hash(p->ir, &one),
         .score_ns = c->score,
-        .refused = c->legal ? NULL : c->why.text};
+        .refused = c->legal ? NULL : c->why.text,
+        .features = c->legal ? twi_features_text(p->arena, &c->features) : ""};
 }
 
 static tw_status list(twi_path *p, const tw_ir *ir, const tw_compile_options *o, tw_candidate_fn fn,

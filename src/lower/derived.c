@@ -4,6 +4,46 @@
  */
 #include "lower/walk.h"
 
+const char *twi_features_text(twi_arena *arena, const twi_features *f) {
+    double loads = 0, stores = 0, sectors = 0, bytes = 0;
+    for (uint32_t a = 1; a < f->arrays; a++) {
+        loads += f->loads[a];
+        stores += f->stores[a];
+        sectors += f->sectors[a];
+        bytes += f->load_bytes[a] + f->store_bytes[a];
+    }
+    const struct {
+        const char *name;
+        double value;
+    } row[] = {{"cheap", f->ops[TWI_PRICE_CHEAP]},
+               {"div", f->ops[TWI_PRICE_DIV]},
+               {"func", f->ops[TWI_PRICE_FUNC]},
+               {"loads", loads},
+               {"stores", stores},
+               {"bytes", bytes},
+               {"sectors", sectors},
+               {"rounds", f->rounds},
+               {"trips", f->trips},
+               {"lane_rounds", f->lane_rounds},
+               {"barriers", f->barriers},
+               {"turns", f->turns},
+               {"near_bytes", f->near_bytes},
+               {"indexed", f->indexed},
+               {"stripe", f->stripe},
+               {"slots", f->slots},
+               {"shared", f->shared_bytes},
+               {"code", f->code},
+               {"workers", f->workers},
+               {"groups", (double)f->groups}};
+    twi_sb sb;
+    twi_sb_init(&sb, arena);
+    for (size_t k = 0; k < sizeof row / sizeof row[0]; k++) {
+        twi_sb_printf(&sb, "%s%s ", k ? ", " : "", row[k].name);
+        twi_sb_f64(&sb, row[k].value);
+    }
+    return twi_sb_text(&sb);
+}
+
 const char *twi_plan_derived(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
                              const twi_plan *plan) {
     twi_features f;
