@@ -39,6 +39,15 @@ typedef union tw_scalar {
     int64_t i; /* of an integer type: its low bits; of bool: zero or not */
 } tw_scalar;
 
+/* What is looked at before a launch. */
+typedef enum tw_checks {
+    TW_CHECKS_ARGS, /* default: types, shapes, strides, overlaps */
+    TW_CHECKS_NONE, /* strides alone: a call that is known to be right, made again */
+    TW_CHECKS_FULL  /* also asks the device's driver where every pointer leads, and waits for the
+                       end, so that a fault on the device comes back with the kernel's name, and
+                       an index outside an array (which is never followed) with its instance */
+} tw_checks;
+
 typedef struct tw_call {
     const tw_tensor *const
         *tensor; /* one for each array; element type, rank and shape as the kernel's. Strides of
@@ -46,21 +55,38 @@ typedef struct tw_call {
     size_t tensors;
     const tw_scalar *scalar; /* one for each scalar; NULL: all have defaults, and take them */
     size_t scalars;
-    int threads;     /* at most, the caller's included; 0: as many as there are cores */
-    char error[240]; /* written on failure: one line that names the argument */
+    void *stream;     /* CUDA: a CUstream that the work is queued on; NULL: the default stream */
+    tw_checks checks; /* TW_CHECKS_ARGS */
+    int threads;      /* at most, the caller's included; 0: as many as there are cores */
+    char error[240];  /* written on failure: one line that names the argument */
 } tw_call;
+/* CUDA: arrays on the kernel's device (device type 2) are used in place; those of the host are
+ * copied there and back. If all are in place the call only queues its work; else it waits, on a
+ * stream of its own if none is given. The caller's current context serves if it is one of the
+ * device, else the device's primary one, and what was current is current again afterwards. A
+ * capturing stream takes what is warm (the kernel has run in that context, on that stream if it
+ * needs memory for temps) and has all arrays in place; what is not is refused before the capture is
+ * disturbed. */
 TW_API tw_status tw_kernel_run(tw_kernel *k, tw_call *call);
 
 /* Repeated runs of one call, median of batches: 200 ms warm-up, then 9 batches of at least 40 ms;
- * quick: 20 ms, 5 batches of 8 ms. `inout` arrays are updated by every run. Threads are not pinned.
- */
+ * quick: 20 ms, 5 batches of 8 ms. CUDA: a graph of 100 operations, one behind the other, 500 ms
+ * warm-up, then 7 batches of about 100 ms; quick: 50 ms, 5 batches of 20 ms. `inout` arrays are
+ * updated by every run. Threads are not pinned. */
 typedef struct tw_timing {
     double median_ns;   /* of a call */
-    double batch_ns[9]; /* of a call, batch by batch */
+    double batch_ns[9]; /* of a call, batch by batch: CUDA by the device's events */
+    double host_ns[9];  /* of a call, batch by batch: by the host's clock */
     int batches;
-    int64_t calls; /* a batch */
+    int64_t calls;   /* a batch */
+    int64_t cold_ns; /* CUDA: loading the module, memory, copies, the graph, the first replay */
 } tw_timing;
 TW_API tw_status tw_kernel_time(tw_kernel *k, tw_call *call, bool quick, tw_timing *timing);
+/* The same with n calls in turn, so that one's data need not be in a cache when its turn comes. An
+ * error is in the first call's text. */
+enum { TW_MOST_SETS = 64 };
+TW_API tw_status tw_kernel_time_sets(tw_kernel *k, tw_call *const *call, unsigned n, bool quick,
+                                     tw_timing *timing);
 
 TW_API const char *tw_kernel_entry(tw_kernel *k,
                                    tw_call *call); /* that would run: "main"; NULL: refused */

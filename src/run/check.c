@@ -23,11 +23,29 @@ static bool is_empty(const twi_argument *a) {
     return false;
 }
 
-static tw_status check_type(const twi_argument *a, const tw_tensor *t, tw_call *call) {
-    const tw_elem got = tw_dtype_elem(t->dtype);
-    if (t->device.type != 1)
+enum { HOST = 1, PINNED = 3 }; /* DLPack's types of memory of the host */
+
+/* In the target's own memory, or in the host's. */
+static tw_status take_place(const twi_target *target, const twi_argument *a, const tw_tensor *t,
+                            bool *there, tw_call *call) {
+    *there = false;
+    if (t->device.type == HOST || t->device.type == PINNED)
+        return TW_OK;
+    if (!target->ops->memory)
         return refuse(call, "%s is on a device of type %d; this kernel runs on the CPU (type 1)",
                       a->name, (int)t->device.type);
+    if (t->device.type != target->ops->memory)
+        return refuse(call, "%s is on a device of type %d; this kernel takes types 1 and %d",
+                      a->name, (int)t->device.type, (int)target->ops->memory);
+    if (t->device.id != target->device)
+        return refuse(call, "%s is on %s:%d; this kernel runs on %s:%d", a->name, target->ops->name,
+                      (int)t->device.id, target->ops->name, (int)target->device);
+    *there = true;
+    return TW_OK;
+}
+
+static tw_status check_type(const twi_argument *a, const tw_tensor *t, tw_call *call) {
+    const tw_elem got = tw_dtype_elem(t->dtype);
     if (got != (tw_elem)a->elem)
         return refuse(call, "%s has elements of type %s; this kernel takes %s", a->name,
                       tw_elem_name(got), tw_elem_name((tw_elem)a->elem));
@@ -165,7 +183,9 @@ static tw_status take_tensors(const tw_kernel *k, twi_bound *b, tw_call *call) {
         const tw_tensor *t = call->tensor[i];
         if (!t)
             return refuse(call, "%s was not given", a->name);
-        tw_status status = check_type(a, t, call);
+        tw_status status = take_place(k->target, a, t, &b->there[id], call);
+        if (status == TW_OK && call->checks != TW_CHECKS_NONE)
+            status = check_type(a, t, call);
         if (status == TW_OK)
             status = take_strides(a, t, b->stride + id * TWI_MAX_RANK, call);
         if (status == TW_OK)
@@ -186,6 +206,8 @@ static void lay_out(const tw_kernel *k, twi_bound *b) {
     b->shape = (void *)at;
     at += sizeof(int64_t) * TWI_MAX_RANK * k->arrays;
     b->scalar = (void *)at;
+    at += sizeof(uint64_t) * (k->scalars + 1);
+    b->there = (void *)at;
     for (uint32_t i = 1; i < k->arrays; i++) {
         const twi_argument *a = &k->array[i];
         memcpy(b->shape + i * TWI_MAX_RANK, a->extent, sizeof a->extent);
@@ -209,7 +231,7 @@ tw_status twi_bind(tw_kernel *k, tw_call *call, twi_bound *b) {
     }
     lay_out(k, b);
     tw_status status = take_tensors(k, b, call);
-    if (status == TW_OK)
+    if (status == TW_OK && call->checks != TW_CHECKS_NONE)
         status = check_overlaps(k, b, call);
     if (status == TW_OK)
         status = take_scalars(k, b, call);

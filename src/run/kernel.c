@@ -58,7 +58,7 @@ static void take_arrays(tw_kernel *k) {
         }
     }
     const size_t tables = (sizeof(void *) + 2 * TWI_MAX_RANK * sizeof(int64_t)) * k->arrays +
-                          sizeof(uint64_t) * (k->scalars + 1);
+                          sizeof(uint64_t) * (k->scalars + 1) + sizeof(bool) * k->arrays;
     k->temps = aligned(tables);
     twi_buffers_init(&k->workspace, k->temps + at);
 }

@@ -53,6 +53,7 @@ typedef struct {
     void **array; /* by array id */
     int64_t *stride, *shape;
     uint64_t *scalar;
+    bool *there; /* by array id: in the target's memory, used in place */
 } twi_bound;
 /* check.c: fills the tables, or says in call->error what is wrong. */
 tw_status twi_bind(tw_kernel *k, tw_call *call, twi_bound *b);
@@ -69,6 +70,7 @@ bool twi_box_overlaps_itself(const twi_box *a);
 /* entry.c: the last entry whose facts hold. */
 uint32_t twi_pick_entry(const tw_kernel *k, const twi_bound *b);
 /* recipe.c */
+twi_launch twi_launch_of(const twi_bound *b, const tw_call *call, const int64_t *trip);
 tw_status twi_run_recipe(const tw_kernel *k, uint32_t entry, const twi_bound *b, tw_call *call);
 
 #endif

@@ -62,18 +62,21 @@ typedef struct {
     tw_call *call;
 } walk;
 
-static twi_launch arguments(const walk *w, const int64_t *trip) {
-    return (twi_launch){.array = w->b->array,
-                        .scalar = w->b->scalar,
-                        .stride = w->b->stride,
-                        .shape = w->b->shape,
+twi_launch twi_launch_of(const twi_bound *b, const tw_call *call, const int64_t *trip) {
+    return (twi_launch){.array = b->array,
+                        .scalar = b->scalar,
+                        .stride = b->stride,
+                        .shape = b->shape,
                         .trip = trip,
-                        .threads = w->call->threads};
+                        .there = b->there,
+                        .stream = call->stream,
+                        .full = call->checks == TW_CHECKS_FULL,
+                        .threads = call->threads};
 }
 
 static tw_status launch(void *state, const twi_step_do *step, const int64_t *trip) {
     const walk *w = state;
-    const twi_launch args = arguments(w, trip);
+    const twi_launch args = twi_launch_of(w->b, w->call, trip);
     return w->k->target->ops->launch(w->k->module, step->func, step->grid, &args, w->call->error);
 }
 
@@ -89,6 +92,6 @@ tw_status twi_run_recipe(const tw_kernel *k, uint32_t entry, const twi_bound *b,
     if (!k->target->ops->run)
         return twi_recipe_walk(&k->loop->entry.at[entry], &hooks, call->error);
     const int64_t trip[TWI_RECIPE_LOOPS] = {0};
-    const twi_launch args = arguments(&w, trip);
+    const twi_launch args = twi_launch_of(b, call, trip);
     return k->target->ops->run(k->module, entry, &args, call->error);
 }

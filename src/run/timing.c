@@ -19,17 +19,26 @@ static tw_status clock_fault(tw_call *call) {
     return TW_ERR_ENV;
 }
 
+typedef struct {
+    tw_kernel *k;
+    tw_call *const *call;
+    twi_bound bound[TW_MOST_SETS];
+    uint32_t entry[TW_MOST_SETS];
+    unsigned n, next; /* sets; the one whose turn it is */
+} sets;
+
 /* Nanoseconds of n runs; negative: a run failed, or the clock did. */
-static tw_status batch(const tw_kernel *k, uint32_t entry, const twi_bound *b, tw_call *call,
-                       int64_t n, int64_t *ns) {
+static tw_status batch(sets *s, int64_t n, int64_t *ns) {
     const int64_t start = twi_now_ns();
     for (int64_t i = 0; i < n; i++) {
-        const tw_status status = twi_run_recipe(k, entry, b, call);
+        const unsigned at = s->next;
+        const tw_status status = twi_run_recipe(s->k, s->entry[at], &s->bound[at], s->call[at]);
         if (status != TW_OK)
             return status;
+        s->next = at + 1 < s->n ? at + 1 : 0;
     }
     *ns = twi_now_ns() - start;
-    return start >= 0 && *ns >= 0 ? TW_OK : clock_fault(call);
+    return start >= 0 && *ns >= 0 ? TW_OK : clock_fault(s->call[0]);
 }
 
 static double median(const double *value, int n) {
@@ -43,23 +52,22 @@ static double median(const double *value, int n) {
     return sorted[n / 2];
 }
 
-static tw_status measure(const tw_kernel *k, uint32_t entry, const twi_bound *b, tw_call *call,
-                         const protocol *p, tw_timing *timing) {
+static tw_status measure(sets *s, const protocol *p, tw_timing *timing) {
     int64_t n = 1, ns = 0, warm = 0;
     int idle = 0;
     tw_status status = TW_OK;
     while (warm < p->warm_ns) { /* and learn how many calls fill a batch */
-        status = batch(k, entry, b, call, n, &ns);
+        status = batch(s, n, &ns);
         if (status != TW_OK)
             return status;
         warm += ns;
         if (ns == 0 && ++idle > 40)
-            return clock_fault(call);
+            return clock_fault(s->call[0]);
         if (ns < p->batch_ns / 4)
             n *= 2;
     }
     while (timing->batches < p->batches) {
-        status = batch(k, entry, b, call, n, &ns);
+        status = batch(s, n, &ns);
         if (status != TW_OK)
             return status;
         if (ns < p->batch_ns) { /* too short: this one does not count */
@@ -68,6 +76,7 @@ static tw_status measure(const tw_kernel *k, uint32_t entry, const twi_bound *b,
             timing->batches = 0;
             continue;
         }
+        timing->host_ns[timing->batches] = (double)ns / (double)n;
         timing->batch_ns[timing->batches++] = (double)ns / (double)n;
     }
     timing->calls = n;
@@ -75,25 +84,42 @@ static tw_status measure(const tw_kernel *k, uint32_t entry, const twi_bound *b,
     return TW_OK;
 }
 
-tw_status tw_kernel_time(tw_kernel *k, tw_call *call, bool quick, tw_timing *timing) {
-    twi_bound b;
+static tw_status by_the_device(const sets *s, bool quick, tw_timing *timing) {
+    const int64_t trip = 0;
+    twi_timed set[TW_MOST_SETS];
+    for (unsigned i = 0; i < s->n; i++)
+        set[i] = (twi_timed){s->entry[i], twi_launch_of(&s->bound[i], s->call[i], &trip)};
+    return s->k->target->ops->time(s->k->module, set, s->n, quick, timing, s->call[0]->error);
+}
+
+tw_status tw_kernel_time_sets(tw_kernel *k, tw_call *const *call, unsigned n, bool quick,
+                              tw_timing *timing) {
+    sets s = {.k = k, .call = call};
+    tw_status status = TW_OK;
     *timing = (tw_timing){.batches = 0};
-    tw_status status = twi_bind(k, call, &b);
-    if (status != TW_OK)
-        return status;
-    const uint32_t entry = twi_pick_entry(k, &b);
-    if (k->target->ops->time) {
-        int64_t trip = 0;
-        const twi_launch args = {.array = b.array,
-                                 .scalar = b.scalar,
-                                 .stride = b.stride,
-                                 .shape = b.shape,
-                                 .trip = &trip,
-                                 .threads = call->threads};
-        status = k->target->ops->time(k->module, entry, &args, quick, timing, call->error);
-    } else {
-        status = measure(k, entry, &b, call, quick ? &brief : &full, timing);
+    if (n < 1 || n > TW_MOST_SETS) {
+        if (n)
+            (void)snprintf(call[0]->error, sizeof call[0]->error,
+                           "%u sets of arrays were given; at most %d can be timed in turn", n,
+                           (int)TW_MOST_SETS);
+        return TW_ERR_INPUT;
     }
-    twi_buffers_put(&k->workspace, b.block);
+    while (status == TW_OK && s.n < n) {
+        status = twi_bind(k, call[s.n], &s.bound[s.n]);
+        if (status == TW_OK)
+            s.entry[s.n] = twi_pick_entry(k, &s.bound[s.n]);
+        else if (s.n)
+            memcpy(call[0]->error, call[s.n]->error, sizeof call[0]->error);
+        s.n += status == TW_OK;
+    }
+    if (status == TW_OK)
+        status = k->target->ops->time ? by_the_device(&s, quick, timing)
+                                      : measure(&s, quick ? &brief : &full, timing);
+    for (unsigned i = 0; i < s.n; i++)
+        twi_buffers_put(&k->workspace, s.bound[i].block);
     return status;
+}
+
+tw_status tw_kernel_time(tw_kernel *k, tw_call *call, bool quick, tw_timing *timing) {
+    return tw_kernel_time_sets(k, &call, 1, quick, timing);
 }

@@ -23,14 +23,24 @@ typedef struct {
     const int64_t *stride;  /* [array * TWI_MAX_RANK + dim] */
     const int64_t *shape;   /* likewise */
     const int64_t *trip;    /* of the recipe's loops around the launch, outermost first */
+    const bool *there;      /* which are in the target's own memory; NULL: none */
+    void *stream;           /* of the caller; NULL: none given */
+    bool full;              /* TW_CHECKS_FULL */
     int threads;            /* at most; 0: as many as the target has units */
 } twi_launch;
+
+/* An entry on its arguments, to be timed. */
+typedef struct {
+    uint32_t entry;
+    twi_launch args;
+} twi_timed;
 
 typedef struct {
     const char *name;
     /* What built a module must launch it too: the driver does not survive a fork behind the
      * compiler's loading. */
     bool one_process;
+    int32_t memory; /* DLPack's type of arrays that are used in place; 0: those of the host */
     /* Builds n modules at once; *out[k] is NULL for each that failed (diagnostics say why). The
      * loops stay the caller's and must outlive the modules. Returns the first failure's status. */
     tw_status (*build)(twi_target *t, const twi_loop *const *loop, unsigned n, twi_module **out);
@@ -41,8 +51,8 @@ typedef struct {
                         char error[TWI_ERROR_TEXT]);
     tw_status (*run)(twi_module *m, uint32_t entry, const twi_launch *args,
                      char error[TWI_ERROR_TEXT]);
-    /* Repeated runs of one entry by the device's own clock; NULL: the caller times calls. */
-    tw_status (*time)(twi_module *m, uint32_t entry, const twi_launch *args, bool quick,
+    /* Repeated runs by the device's own clock, the n sets in turn; NULL: the caller times calls. */
+    tw_status (*time)(twi_module *m, const twi_timed *set, unsigned n, bool quick,
                       tw_timing *timing, char error[TWI_ERROR_TEXT]);
     void (*release)(twi_module *m);
     void (*close)(twi_target *t);
@@ -52,6 +62,7 @@ struct twi_target {
     const twi_target_ops *ops;
     tw_context *ctx;
     twi_caps caps;
+    int32_t device;      /* its number among those of its kind */
     const char *version; /* compiler or driver, for fingerprints; "" if there is none */
 };
 

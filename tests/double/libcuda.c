@@ -15,6 +15,13 @@ tw_double_cuda tw_double = {.devices = 1, .major = 9, .replay_ms = 0.5f};
 static int marks[2]; /* replays when an event was recorded */
 static unsigned next_mark;
 static int capturing;
+enum { STACK = 80 };
+static void *stack[STACK];
+
+/* A call that ends captures: of this thread, unless it said that it knows. */
+static void harms_captures(void) {
+    tw_double.illegal += tw_double.capture != 0 || (capturing && tw_double.mode != 2);
+}
 
 #define CALL(name, parameters)                                                                     \
     EXPORT int name parameters;                                                                    \
@@ -23,7 +30,8 @@ static int capturing;
 CALL(cuInit, (unsigned flags)) { return flags ? 1 : tw_double.init_result; }
 CALL(cuDriverGetVersion, (int *version)) { return (*version = 13000, 0); }
 CALL(cuGetErrorName, (int error, const char **name)) {
-    *name = error == 700   ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+    *name = error == 2     ? "CUDA_ERROR_OUT_OF_MEMORY"
+            : error == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS"
             : error == 701 ? "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
                            : "CUDA_ERROR_OTHER";
     return 0;
@@ -54,15 +62,48 @@ CALL(cuDevicePrimaryCtxRetain, (void **context, int device)) {
 }
 CALL(cuDevicePrimaryCtxRelease_v2, (int device)) { return device < 40; }
 CALL(cuCtxPushCurrent_v2, (void *context)) {
-    tw_double.pushed++;
-    return context != &tw_double;
+    if (tw_double.pushed >= STACK || !context)
+        return 1;
+    stack[tw_double.pushed++] = tw_double.current;
+    tw_double.current = context;
+    return 0;
 }
 CALL(cuCtxPopCurrent_v2, (void **context)) {
-    *context = &tw_double;
-    return --tw_double.pushed < 0;
+    *context = tw_double.current;
+    if (tw_double.pushed <= 0)
+        return 1;
+    tw_double.current = stack[--tw_double.pushed];
+    return 0;
+}
+CALL(cuCtxGetCurrent, (void **context)) { return (*context = tw_double.current, 0); }
+CALL(cuCtxGetDevice, (int *device)) {
+    *device = tw_double.current == &tw_double || !tw_double.foreign ? 40 : tw_double.foreign;
+    return tw_double.current == NULL;
+}
+CALL(cuCtxGetId, (void *context, unsigned long long *id)) { return (*id = (uintptr_t)context, 0); }
+CALL(cuPointerGetAttributes, (unsigned n, int *attribute, void **value, address pointer)) {
+    const struct tw_double_range none = {NULL, 0, 0, 0, 0}, *r = &none;
+    for (unsigned k = 0; k < 4; k++)
+        if (pointer - (uintptr_t)tw_double.range[k].start < tw_double.range[k].size)
+            r = &tw_double.range[k];
+    for (unsigned k = 0; k < n; k++) {
+        if (attribute[k] == 11)
+            memcpy(value[k], &r->start, sizeof r->start);
+        else if (attribute[k] == 12)
+            memcpy(value[k], &r->size, sizeof r->size);
+        else
+            memcpy(value[k],
+                   attribute[k] == 2   ? &r->type
+                   : attribute[k] == 8 ? &r->managed
+                                       : &r->device,
+                   sizeof(int));
+    }
+    return 0;
 }
 CALL(cuModuleLoadDataEx,
      (void **module, const void *image, unsigned n, int *option, void **value)) {
+    harms_captures();
+    tw_double.loaded_in = tw_double.current;
     if (tw_double.load_result) {
         if (n == 2 && option[0] == 5)
             strcpy(value[0], "no kernel image");
@@ -91,35 +132,43 @@ CALL(cuFuncSetAttribute, (void *function, int attribute, int value)) {
 CALL(cuLaunchKernel,
      (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
       unsigned shared, void *stream, void **parameter, void **extra)) {
-    if (gy != 1 || gz != 1 || by != 1 || bz != 1 || bx > 1024 || !stream || extra)
+    if (gy != 1 || gz != 1 || by != 1 || bz != 1 || bx > 1024 ||
+        (!stream && tw_double.refuse_null) || extra)
         return 1;
     if (tw_double.launch_result)
         return tw_double.launch_result;
     tw_double.launches++;
-    tw_double.captured += capturing != 0;
+    tw_double.captured += capturing != 0 || tw_double.capture == 1;
+    tw_double.stream = stream;
     if (tw_double.kernel)
         tw_double.kernel(function, gx, bx, shared, parameter);
     return 0;
 }
 CALL(cuMemAlloc_v2, (address * at, size_t size)) {
     void *p = NULL;
+    harms_captures();
     tw_double.allocated++;
+    if (tw_double.alloc_result) {
+        tw_double.allocated--;
+        return tw_double.alloc_result;
+    }
     const int failed = posix_memalign(&p, 256, size ? size : 1);
     *at = (uintptr_t)p;
     return failed;
 }
 CALL(cuMemFree_v2, (address at)) {
+    harms_captures();
     free((void *)(uintptr_t)at);
     tw_double.allocated--;
     return 0;
 }
 CALL(cuMemcpyHtoDAsync_v2, (address to, const void *from, size_t size, void *stream)) {
     memcpy((void *)(uintptr_t)to, from, size);
-    return stream == NULL;
+    return !stream && tw_double.refuse_null;
 }
 CALL(cuMemcpyDtoHAsync_v2, (void *to, address from, size_t size, void *stream)) {
     memcpy(to, (void *)(uintptr_t)from, size);
-    return stream == NULL;
+    return !stream && tw_double.refuse_null;
 }
 static int fill(address at, size_t pitch, uint64_t value, size_t size, size_t width, size_t n) {
     for (size_t row = 0; row < n; row++)
@@ -129,15 +178,15 @@ static int fill(address at, size_t pitch, uint64_t value, size_t size, size_t wi
 }
 CALL(cuMemsetD2D8Async,
      (address at, size_t pitch, unsigned char value, size_t width, size_t height, void *stream)) {
-    return stream ? fill(at, pitch, value, 1, width, height) : 1;
+    return stream || !tw_double.refuse_null ? fill(at, pitch, value, 1, width, height) : 1;
 }
 CALL(cuMemsetD2D16Async,
      (address at, size_t pitch, unsigned short value, size_t width, size_t height, void *stream)) {
-    return stream ? fill(at, pitch, value, 2, width, height) : 1;
+    return stream || !tw_double.refuse_null ? fill(at, pitch, value, 2, width, height) : 1;
 }
 CALL(cuMemsetD2D32Async,
      (address at, size_t pitch, unsigned value, size_t width, size_t height, void *stream)) {
-    return stream ? fill(at, pitch, value, 4, width, height) : 1;
+    return stream || !tw_double.refuse_null ? fill(at, pitch, value, 4, width, height) : 1;
 }
 CALL(cuStreamCreate, (void **stream, unsigned flags)) {
     tw_double.streams++;
@@ -152,7 +201,19 @@ CALL(cuStreamDestroy_v2, (void *stream)) {
 CALL(cuStreamSynchronize, (void *stream)) {
     const int result = tw_double.launches ? tw_double.wait_result : 0;
     tw_double.wait_result = result ? 0 : tw_double.wait_result;
-    return stream ? result : 1;
+    harms_captures();
+    return stream || !tw_double.refuse_null ? result : 1;
+}
+CALL(cuStreamGetId, (void *stream, unsigned long long *id)) { return (*id = (uintptr_t)stream, 0); }
+CALL(cuThreadExchangeStreamCaptureMode, (int *mode)) {
+    const int before = tw_double.mode;
+    tw_double.mode = *mode;
+    *mode = before;
+    return 0;
+}
+CALL(cuStreamIsCapturing, (void *stream, int *status)) {
+    (void)stream;
+    return (*status = tw_double.capture, 0);
 }
 CALL(cuStreamBeginCapture_v2, (void *stream, int mode)) {
     capturing = 1;

@@ -18,14 +18,16 @@ const char *const twi_nvrtc_names[] = {"libnvrtc.so.13",
 typedef struct {
     const char *name;
     size_t offset; /* of the pointer in the table */
+    bool late;     /* may be missing */
 } symbol;
 
 static const symbol driver[] = {
-#define TWI_CU(member, symbol, parameters) {#symbol, offsetof(twi_cu_api, member)},
+#define TWI_CU(member, symbol, parameters) {#symbol, offsetof(twi_cu_api, member), false},
+#define TWI_CU_LATE(member, symbol, parameters) {#symbol, offsetof(twi_cu_api, member), true},
 #include "target/cuda/api.def"
 };
 static const symbol compiler[] = {
-#define TWI_NVRTC(member, symbol, parameters) {#symbol, offsetof(twi_nvrtc_api, member)},
+#define TWI_NVRTC(member, symbol, parameters) {#symbol, offsetof(twi_nvrtc_api, member), false},
 #include "target/cuda/api.def"
 };
 
@@ -51,7 +53,7 @@ static bool load(char *table, const symbol *s, size_t n, const char *path, const
     void *handle = open_one(path, names, why);
     for (size_t k = 0; handle && k < n; k++) {
         void *at = dlsym(handle, s[k].name);
-        if (!at) {
+        if (!at && !s[k].late) {
             (void)snprintf(why, TWI_API_WHY, "%.200s has no %s: too old, or another library",
                            path ? path : names[0], s[k].name);
             (void)dlclose(handle);

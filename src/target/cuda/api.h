@@ -28,17 +28,28 @@ enum {
     TWI_CU_MINOR = 76,  /* COMPUTE_CAPABILITY_MINOR */
     TWI_CU_SHARED = 97  /* MAX_SHARED_MEMORY_PER_BLOCK_OPTIN */
 };
-/* Flags and options. */
+/* Results, flags and options. */
 enum {
+    TWI_CU_NO_MEMORY = 2,
     TWI_CU_STREAM_NON_BLOCKING = 1,
     TWI_CU_CAPTURE_THREAD_LOCAL = 1,
+    TWI_CU_CAPTURE_RELAXED = 2,
     TWI_CU_DYNAMIC_SHARED = 8, /* MAX_DYNAMIC_SHARED_SIZE_BYTES, of a function */
     TWI_CU_JIT_LOG = 5,        /* ERROR_LOG_BUFFER */
     TWI_CU_JIT_LOG_SIZE = 6    /* ERROR_LOG_BUFFER_SIZE_BYTES */
 };
+/* Attributes of a pointer. */
+enum {
+    TWI_CU_MEMORY_TYPE = 2,    /* 0: not the driver's, 1: of the host, 2: of a device */
+    TWI_CU_MEMORY_MANAGED = 8, /* both */
+    TWI_CU_MEMORY_DEVICE = 9,  /* its ordinal */
+    TWI_CU_RANGE_START = 11,
+    TWI_CU_RANGE_SIZE = 12
+};
 
 typedef struct {
 #define TWI_CU(member, symbol, parameters) int(*member) parameters;
+#define TWI_CU_LATE(member, symbol, parameters) int(*member) parameters;
 #include "target/cuda/api.def"
 } twi_cu_api;
 

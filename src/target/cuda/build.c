@@ -86,6 +86,7 @@ void twi_cuda_release(twi_module *base) {
         twi_mem_put(mem, f->pass, f->pass ? f->passes * sizeof *f->pass : 0);
     }
     twi_buffers_fini(&m->tables);
+    twi_cuda_drop_homes(m);
     twi_cuda_drop_image((twi_cuda *)base->target, m->image);
     twi_mem_put(mem, m, module_size(m->n));
 }

@@ -17,12 +17,40 @@ typedef struct {
     unsigned ordinal;
     bool have_nvrtc;
     twi_nvrtc_api nvrtc;
-    pthread_mutex_t lock; /* of what follows, and of loading modules */
+    pthread_mutex_t lock; /* of what follows, and of homes */
     bool open;
     twi_cu_api cu;
     int device;
-    twi_cu_context context; /* the device's primary one, which a host's other libraries share */
+    twi_cu_context primary; /* which a host's other libraries share; NULL: not needed yet */
 } twi_cuda;
+
+/* A context; by its number too where the driver tells one, since an address may be used again. */
+typedef struct {
+    twi_cu_context context;
+    unsigned long long id;
+} twi_cuda_place;
+
+/* An image in a context. */
+typedef struct twi_cuda_loaded {
+    struct twi_cuda_loaded *next;
+    twi_cuda_place place;
+    twi_cu_module module;
+} twi_cuda_loaded;
+
+/* Memory for temps of calls that are queued on one stream, and so follow each other. */
+typedef struct twi_cuda_space {
+    struct twi_cuda_space *next;
+    unsigned long long stream;
+    twi_cu_address at;
+} twi_cuda_space;
+
+/* A module in a context: what a warm call needs. */
+typedef struct twi_cuda_home {
+    struct twi_cuda_home *next;
+    twi_cuda_place place;
+    twi_cuda_space *space;
+    twi_cu_function function[];
+} twi_cuda_home;
 
 /* What one call of the compiler gave, for all modules made from it. */
 typedef struct {
@@ -30,12 +58,11 @@ typedef struct {
     size_t n;
     bool ptx;
     unsigned users;
-    twi_cu_module module; /* NULL: not loaded yet */
+    twi_cuda_loaded *loaded; /* where */
 } twi_cuda_image;
 
 typedef struct {
-    char *name; /* in the image */
-    twi_cu_function handle;
+    char *name;               /* in the image */
     unsigned workers, shared; /* of a group; bytes that the launch gives */
     twi_pass *pass;           /* parameters */
     unsigned passes;
@@ -46,6 +73,7 @@ typedef struct {
     twi_module base;
     twi_cuda_image *image;
     twi_buffers tables; /* of a call: run.c */
+    twi_cuda_home *home;
     uint32_t arrays;
     uint32_t n;
     twi_cuda_func func[];
@@ -72,22 +100,59 @@ tw_status twi_cuda_build(twi_target *t, const twi_loop *const *loop, unsigned n,
 void twi_cuda_source(twi_target *t, const twi_loop *loop, twi_sb *out);
 void twi_cuda_release(twi_module *base);
 
-/* launch.c: error: one line. On success the device's context is current until twi_cuda_leave. */
-tw_status twi_cuda_enter(twi_cuda_module *m, char error[TWI_ERROR_TEXT]);
-void twi_cuda_leave(twi_cuda_module *m);
-/* what: the driver's function or the kernel's name. TW_OK for result 0. */
+/* cuda.c: what: the driver's function or the kernel's name. TW_OK for result 0. */
 tw_status twi_cuda_result(const twi_cuda *c, int result, const char *what,
                           char error[TWI_ERROR_TEXT]);
-/* The recipe of an entry on device pointers, queued on a stream. */
-tw_status twi_cuda_queue(twi_cuda_module *m, uint32_t entry, const twi_launch *args,
-                         twi_cu_stream stream, char error[TWI_ERROR_TEXT]);
+tw_status twi_cuda_open_driver(twi_cuda *c, char error[TWI_ERROR_TEXT]); /* under the lock */
 
-/* run.c: what a call notes of its arrays. */
+/* home.c: a call's stay in a context. own: the call will make a stream itself, stream is nothing.
+ * error: one line. On success the context is current until twi_cuda_leave. */
+typedef struct {
+    twi_cuda_module *m;
+    twi_cuda *c;
+    twi_cuda_home *home;
+    twi_cu_stream stream;
+    bool pushed, capturing;
+    int mode; /* of capture, that the thread had */
+    char *error;
+} twi_cuda_visit;
+tw_status twi_cuda_enter(twi_cuda_visit *v, twi_cuda_module *m, twi_cu_stream stream, bool own,
+                         char error[TWI_ERROR_TEXT]);
+void twi_cuda_leave(const twi_cuda_visit *v);
+tw_status twi_cuda_temps(twi_cuda_visit *v, size_t size, twi_cu_address *at);
+void twi_cuda_drop_homes(twi_cuda_module *m);
+void twi_cuda_unload(twi_cuda *c, twi_cuda_image *image);
+
+/* launch.c: the recipe of an entry on device pointers, queued on the visit's stream. */
+tw_status twi_cuda_queue(const twi_cuda_visit *v, uint32_t entry, const twi_launch *args);
+
+/* run.c: a call: arrays of the device in place, those of the host copied in and out. */
+typedef struct twi_cuda_copy twi_cuda_copy;
+typedef struct {
+    twi_cuda_visit v;
+    const twi_launch *args;
+    bool own, in_place; /* the stream is the call's own; all given arrays are in place */
+    twi_cuda_copy *copies;
+    void **array; /* device addresses of elements 0 */
+} twi_cuda_call;
 size_t twi_cuda_table_bytes(const twi_loop *loop);
-/* run.c: arrays of the host, copied in and out. */
+/* Whatever came of it is closed. */
+tw_status twi_cuda_open_call(twi_cuda_call *x, twi_module *m, const twi_launch *args,
+                             char error[TWI_ERROR_TEXT]);
+tw_status twi_cuda_queue_call(const twi_cuda_call *x, uint32_t entry);
+tw_status twi_cuda_wait(const twi_cuda_call *x, uint32_t entry);
+tw_status twi_cuda_bring_back(const twi_cuda_call *x);
+void twi_cuda_close_call(twi_cuda_call *x);
 tw_status twi_cuda_run(twi_module *m, uint32_t entry, const twi_launch *args,
                        char error[TWI_ERROR_TEXT]);
-tw_status twi_cuda_time(twi_module *m, uint32_t entry, const twi_launch *args, bool quick,
+
+/* pointers.c: what the driver says of a call's pointers. */
+tw_status twi_cuda_ask_pointers(const twi_cuda_call *x);
+/* Bytes from the lowest element to behind the highest, and where element 0 lies among them. */
+size_t twi_cuda_span(const twi_cuda_call *x, uint32_t id, size_t *zero);
+
+/* time.c */
+tw_status twi_cuda_time(twi_module *m, const twi_timed *set, unsigned n, bool quick,
                         tw_timing *timing, char error[TWI_ERROR_TEXT]);
 
 #endif

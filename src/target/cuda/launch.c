@@ -11,11 +11,8 @@ enum { MOST_PARAMETERS = 512 };
 #define MOST_GROUPS INT64_C(2147483647) /* of one launch */
 
 typedef struct {
-    twi_cuda_module *m;
-    const twi_cuda *c;
+    const twi_cuda_visit *v;
     const twi_launch *args;
-    twi_cu_stream stream;
-    char *error;
     const int64_t *trip;
 } walk;
 
@@ -33,12 +30,13 @@ static void *parameter(const walk *w, const twi_pass *p, const int64_t *first) {
 
 static tw_status launch(void *state, const twi_step_do *step, const int64_t *trip) {
     walk *w = state;
-    const twi_cuda_func *f = &w->m->func[step->func];
+    const twi_cuda_visit *v = w->v;
+    const twi_cuda_func *f = &v->m->func[step->func];
     void *value[MOST_PARAMETERS];
     tw_status status = TW_OK;
     w->trip = trip;
     if (f->passes > MOST_PARAMETERS) {
-        (void)snprintf(w->error, TWI_ERROR_TEXT, "%.100s takes %u parameters; at most %d can be",
+        (void)snprintf(w->v->error, TWI_ERROR_TEXT, "%.100s takes %u parameters; at most %d can be",
                        f->name, f->passes, (int)MOST_PARAMETERS);
         return TW_ERR_INPUT;
     }
@@ -46,11 +44,10 @@ static tw_status launch(void *state, const twi_step_do *step, const int64_t *tri
         const int64_t left = step->grid - first;
         for (unsigned k = 0; k < f->passes; k++)
             value[k] = parameter(w, &f->pass[k], &first);
-        status = twi_cuda_result(
-            w->c,
-            w->c->cu.launch(f->handle, (unsigned)(left < MOST_GROUPS ? left : MOST_GROUPS), 1, 1,
-                            f->workers, 1, 1, f->shared, w->stream, value, NULL),
-            f->name, w->error);
+        const int result = v->c->cu.launch(v->home->function[step->func],
+                                           (unsigned)(left < MOST_GROUPS ? left : MOST_GROUPS), 1,
+                                           1, f->workers, 1, 1, f->shared, v->stream, value, NULL);
+        status = twi_cuda_result(v->c, result, f->name, v->error);
     }
     return status;
 }
@@ -58,7 +55,7 @@ static tw_status launch(void *state, const twi_step_do *step, const int64_t *tri
 /* n elements `stride` bytes apart. */
 static int fill_row(const walk *w, twi_cu_address at, size_t size, int64_t stride, int64_t n,
                     uint64_t bits) {
-    const twi_cu_api *cu = &w->c->cu;
+    const twi_cu_api *cu = &w->v->c->cu;
     const size_t pitch = (size_t)(stride < 0 ? -stride : stride);
     const bool dense = pitch == size && size < 8;
     const size_t width = dense ? (size_t)n : 1, height = dense ? 1 : (size_t)n;
@@ -66,20 +63,20 @@ static int fill_row(const walk *w, twi_cu_address at, size_t size, int64_t strid
         stride < 0 ? at - pitch * (size_t)(n - 1) : at;
     const size_t step = dense ? pitch * (size_t)n : pitch;
     if (size == 1)
-        return cu->fill8(from, step, (unsigned char)bits, width, height, w->stream);
+        return cu->fill8(from, step, (unsigned char)bits, width, height, w->v->stream);
     if (size == 2)
-        return cu->fill16(from, step, (unsigned short)bits, width, height, w->stream);
-    const int result = cu->fill32(from, step, (unsigned)bits, width, height, w->stream);
+        return cu->fill16(from, step, (unsigned short)bits, width, height, w->v->stream);
+    const int result = cu->fill32(from, step, (unsigned)bits, width, height, w->v->stream);
     if (result || size == 4)
         return result;
-    return cu->fill32(from + 4, step, (unsigned)(bits >> 32), width, height, w->stream);
+    return cu->fill32(from + 4, step, (unsigned)(bits >> 32), width, height, w->v->stream);
 }
 
 /* Row by row; a dense array is one row. */
 static tw_status fill(void *state, const twi_step_do *step) {
-    walk *w = state;
+    const walk *w = state;
     const uint32_t id = step->array;
-    const twi_larray *a = &w->m->base.loop->array.at[id];
+    const twi_larray *a = &w->v->m->base.loop->array.at[id];
     const int64_t *shape = w->args->shape + id * TWI_MAX_RANK;
     const int64_t *stride = w->args->stride + id * TWI_MAX_RANK;
     const size_t size = tw_elem_size((tw_elem)a->elem);
@@ -93,15 +90,15 @@ static tw_status fill(void *state, const twi_step_do *step) {
     if (dense == 0)
         return TW_OK;
     if (one_row)
-        return twi_cuda_result(w->c, fill_row(w, base, size, (int64_t)size, dense, a->fill), "fill",
-                               w->error);
+        return twi_cuda_result(w->v->c, fill_row(w, base, size, (int64_t)size, dense, a->fill),
+                               "fill", w->v->error);
     const unsigned last = a->rank - 1u;
     for (;;) {
         const twi_cu_address from = base + (twi_cu_address)(offset * (int64_t)size);
         const int result =
             fill_row(w, from, size, stride[last] * (int64_t)size, shape[last], a->fill);
         if (result)
-            return twi_cuda_result(w->c, result, "fill", w->error);
+            return twi_cuda_result(w->v->c, result, "fill", w->v->error);
         unsigned d = last;
         while (d > 0) {
             d--;
@@ -118,13 +115,8 @@ static tw_status fill(void *state, const twi_step_do *step) {
     }
 }
 
-tw_status twi_cuda_queue(twi_cuda_module *m, uint32_t entry, const twi_launch *args,
-                         twi_cu_stream stream, char error[TWI_ERROR_TEXT]) {
-    walk w = {.m = m,
-              .c = (const twi_cuda *)m->base.target,
-              .args = args,
-              .stream = stream,
-              .error = error};
+tw_status twi_cuda_queue(const twi_cuda_visit *v, uint32_t entry, const twi_launch *args) {
+    walk w = {.v = v, .args = args};
     const twi_recipe_hooks hooks = {.state = &w, .launch = launch, .fill = fill};
-    return twi_recipe_walk(&m->base.loop->entry.at[entry], &hooks, error);
+    return twi_recipe_walk(&v->m->base.loop->entry.at[entry], &hooks, v->error);
 }

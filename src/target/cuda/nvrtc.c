@@ -135,11 +135,7 @@ twi_cuda_image *twi_cuda_compile(twi_cuda *c, const char *source) {
 void twi_cuda_drop_image(twi_cuda *c, twi_cuda_image *image) {
     if (!image || --image->users)
         return;
-    twi_cu_context before;
-    if (image->module && c->cu.context_push(c->context) == 0) {
-        (void)c->cu.module_unload(image->module);
-        (void)c->cu.context_pop(&before);
-    }
+    twi_cuda_unload(c, image);
     free(image->at);
     twi_mem_put(&c->base.ctx->mem, image, sizeof *image);
 }

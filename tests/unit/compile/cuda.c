@@ -3,19 +3,8 @@
  * whose launches call a function of the test. NVRTC is needed to build. links: front
  */
 #include "target/cuda/cuda.h"
-#include "double/libcuda.h"
-#include "run/kernel.h"
+#include "device.h"
 #include "target/bitprobe.h"
-#include "tilewright/compile.h"
-#include "tilewright/program.h"
-
-#include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 static const char program[] = "kernel scale(X: f32[N], out Y: f32[N], by: f32 = 2) {\n"
                               "    parallel n: N {\n"
@@ -50,55 +39,19 @@ static void only_count(const char *name, unsigned groups, unsigned workers, unsi
     driver->last_group += groups;
 }
 
-static tw_status make(tw_context *ctx, const char *target, int64_t n, const char *pin,
-                      tw_compiled **c) {
-    const tw_dim_value dims[] = {{"N", n}};
-    tw_compile_options o = tw_compile_options_defaults();
-    tw_program *p = tw_program_parse(ctx, "scale.tile", program, strlen(program));
-    o.dims = dims;
-    o.n_dims = 1;
-    o.target = target;
-    o.pins = &pin;
-    o.n_pins = pin != NULL;
-    return tw_compile(ctx, tw_program_build(p, 0, NULL, 0), &o, c);
-}
-
 static tw_context *context(void) {
-    static const char path[] = TW_BINARY_DIR "/tests/libtw_double_cuda.so";
-    tw_context *ctx = tw_context_create(NULL);
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    assert_non_null(handle);
-    driver = dlsym(handle, "tw_double");
-    assert_non_null(driver);
-    *driver = (tw_double_cuda){.devices = 1, .major = 9, .replay_ms = 0.5f, .kernel = scale};
+    tw_context *ctx = device_context(&driver);
+    driver->kernel = scale;
     count = N;
     stray = 0;
-    ctx->env.cuda = path;
     return ctx;
 }
 
-/* NULL: skipped, by name. */
 static tw_compiled *made(tw_context *ctx, const char *test) {
-    tw_compiled *c = NULL;
-    if (make(ctx, "cuda", N, NULL, &c) != TW_OK) {
-        if (!strstr(tw_diag_text(ctx, false), "NVRTC, which compiles"))
-            fail_msg("%s", tw_diag_text(ctx, false));
-        print_message("SKIPPED %s: no NVRTC\n", test);
-        tw_context_destroy(ctx);
-    }
-    return c;
+    return device_made(ctx, program, N, NULL, test);
 }
 
-static void end(tw_context *ctx, tw_compiled *c) {
-    tw_compiled_release(c);
-    assert_int_equal(driver->modules, 0);
-    assert_int_equal(driver->pushed, 0);
-    assert_int_equal(driver->allocated, 0);
-    assert_int_equal(driver->streams, 0);
-    assert_int_equal(driver->graphs, 0);
-    assert_int_equal(driver->events, 0);
-    tw_context_destroy(ctx);
-}
+static void end(tw_context *ctx, tw_compiled *c) { device_end(ctx, c, driver); }
 
 typedef struct {
     float x[N + 8], y[N + 8];
@@ -157,6 +110,7 @@ static void faults(void **state) {
         const char *said[2];
     } rows[] = {
         {0, 701, 0, 0, TW_ERR_ENV, {"K_scale_", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"}},
+        {2, 0, 0, 0, TW_ERR_MEMORY, {"cuModuleLoadDataEx", "CUDA_ERROR_OUT_OF_MEMORY"}},
         {0, 0, 700, 0, TW_ERR_ENV, {"kernel scale", "CUDA_ERROR_ILLEGAL_ADDRESS"}},
         {209, 0, 0, 0, TW_ERR_ENV, {"cuModuleLoadDataEx", "no kernel image"}},
         {0, 0, 0, -1, TW_ERR_WRONG, {"wrote beside Y", ""}},
@@ -194,6 +148,8 @@ static void timed(void **state) {
     driver->replay_ms = 2;
     assert_int_equal(tw_kernel_time(tw_compiled_kernel(c), &o.call, true, &t), TW_OK);
     assert_int_equal(driver->captured, 100);
+    assert_int_equal(driver->illegal, 0);
+    assert_true(t.cold_ns >= 0 && t.host_ns[4] >= 0);
     assert_int_equal(t.batches, 5);
     assert_true(t.median_ns > 2e6 / 100 * 0.999 && t.median_ns < 2e6 / 100 * 1.001);
     driver->replay_ms = 0; /* a clock that stands still */
@@ -214,7 +170,7 @@ static void no_device(void **state) {
         tw_context *ctx = context();
         tw_compiled *c;
         driver->init_result = rows[k].init;
-        assert_int_equal(make(ctx, rows[k].target, N, NULL, &c), TW_ERR_ENV);
+        assert_int_equal(device_compile(ctx, program, rows[k].target, N, NULL, &c), TW_ERR_ENV);
         assert_non_null(strstr(tw_diag_text(ctx, false), rows[k].said));
         tw_context_destroy(ctx);
     }
@@ -224,14 +180,10 @@ static void no_device(void **state) {
 static void many_groups(void **state) {
     (void)state;
     tw_context *ctx = context();
-    tw_compiled *c;
     const int64_t grid = INT64_C(4294967295);
-    if (make(ctx, "cuda", grid * 32, "groups=4294967295", &c) != TW_OK) {
-        if (!strstr(tw_diag_text(ctx, false), "NVRTC, which compiles"))
-            fail_msg("%s", tw_diag_text(ctx, false));
-        print_message("SKIPPED many_groups: no NVRTC\n");
+    tw_compiled *c = device_made(ctx, program, grid * 32, "groups=4294967295", "many_groups");
+    if (!c)
         skip();
-    }
     tw_kernel *k = tw_compiled_kernel(c);
     twi_cuda_module *m = (twi_cuda_module *)k->module;
     char error[TWI_ERROR_TEXT];
@@ -240,16 +192,13 @@ static void many_groups(void **state) {
     uint64_t scalar[2] = {0};
     const twi_launch args = {
         .array = array, .scalar = scalar, .stride = numbers, .shape = numbers, .trip = numbers};
-    twi_cu_stream stream;
+    twi_cuda_visit v;
     driver->kernel = only_count;
-    assert_int_equal(twi_cuda_enter(m, error), TW_OK);
-    twi_cuda *t = (twi_cuda *)k->target;
-    assert_int_equal(t->cu.stream_create(&stream, 1), 0);
-    assert_int_equal(twi_cuda_queue(m, 0, &args, stream, error), TW_OK);
+    assert_int_equal(twi_cuda_enter(&v, m, NULL, false, error), TW_OK);
+    assert_int_equal(twi_cuda_queue(&v, 0, &args), TW_OK);
     assert_int_equal(driver->launches, 3); /* of 2^31 - 1 groups at most */
     assert_true(driver->last_group == grid);
-    (void)t->cu.stream_destroy(stream);
-    twi_cuda_leave(m);
+    twi_cuda_leave(&v);
     end(ctx, c);
 }
 

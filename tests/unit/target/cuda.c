@@ -15,6 +15,7 @@
 
 static const char *const symbols[] = {
 #define TWI_CU(member, symbol, parameters) #symbol,
+#define TWI_CU_LATE(member, symbol, parameters) #symbol,
 #define TWI_NVRTC(member, symbol, parameters) #symbol,
 #include "target/cuda/api.def"
 };
