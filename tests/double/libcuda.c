@@ -27,7 +27,10 @@ static void harms_captures(void) {
     EXPORT int name parameters;                                                                    \
     int name parameters
 
-CALL(cuInit, (unsigned flags)) { return flags ? 1 : tw_double.init_result; }
+CALL(cuInit, (unsigned flags)) {
+    tw_double.inits++;
+    return flags ? 1 : tw_double.init_result;
+}
 CALL(cuDriverGetVersion, (int *version)) { return (*version = 13000, 0); }
 CALL(cuGetErrorName, (int error, const char **name)) {
     *name = error == 2     ? "CUDA_ERROR_OUT_OF_MEMORY"
@@ -75,7 +78,10 @@ CALL(cuCtxPopCurrent_v2, (void **context)) {
     tw_double.current = stack[--tw_double.pushed];
     return 0;
 }
-CALL(cuCtxGetCurrent, (void **context)) { return (*context = tw_double.current, 0); }
+CALL(cuCtxGetCurrent, (void **context)) {
+    *context = tw_double.current;
+    return tw_double.inits ? 0 : 3;
+}
 CALL(cuCtxGetDevice, (int *device)) {
     *device = tw_double.current == &tw_double || !tw_double.foreign ? 40 : tw_double.foreign;
     return tw_double.current == NULL;

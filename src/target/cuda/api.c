@@ -64,6 +64,18 @@ static bool load(char *table, const symbol *s, size_t n, const char *path, const
     return handle != NULL;
 }
 
+bool twi_cu_is_loaded(const char *path) {
+    const char *one[] = {path, NULL};
+    for (const char *const *name = path ? one : twi_cu_names; *name; name++) {
+        void *handle = dlopen(*name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+        if (handle) {
+            (void)dlclose(handle);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool twi_cu_load(twi_cu_api *api, const char *path, char why[TWI_API_WHY]) {
     return load((char *)api, driver, sizeof driver / sizeof *driver, path, twi_cu_names, why);
 }

@@ -60,6 +60,7 @@ typedef struct {
 
 enum { TWI_API_WHY = 400 };
 /* path NULL: the usual names. False: why says what was tried, or which symbol is missing. */
+bool twi_cu_is_loaded(const char *path); /* by whomever */
 bool twi_cu_load(twi_cu_api *api, const char *path, char why[TWI_API_WHY]);
 bool twi_nvrtc_load(twi_nvrtc_api *api, const char *path, char why[TWI_API_WHY]);
 /* Names by which the libraries are looked for, in order; NULL ends. */

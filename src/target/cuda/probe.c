@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What device there is. The driver cannot be used in a process whose parent has opened it, so the
- * question is put by a child that ends with the answer.
+ * question is put by a child that ends with the answer; unless this process has opened the driver
+ * (the host's other libraries, or an earlier launch), when only it can ask.
  */
 #include "target/codes.h"
 #include "target/cuda/cuda.h"
@@ -75,9 +76,21 @@ static void give(int fd, const void *from, size_t n) {
     }
 }
 
+/* Has somebody called cuInit here? */
+static bool is_open(const char *path) {
+    twi_cu_api cu;
+    twi_cu_context current;
+    return twi_cu_is_loaded(path) && twi_cu_load(&cu, path, (char[TWI_API_WHY]){0}) &&
+           cu.context_current(&current) == 0;
+}
+
 void twi_cuda_ask(tw_context *ctx, unsigned ordinal, twi_cuda_device *d) {
     int end[2], status = 0;
     memset(d, 0, sizeof *d);
+    if (is_open(ctx->env.cuda)) {
+        look(ctx->env.cuda, ordinal, d);
+        return;
+    }
     if (pipe(end) != 0) {
         (void)snprintf(d->why, sizeof d->why, "no pipe: %s", strerror(errno));
         return;

@@ -178,6 +178,23 @@ static void contexts(void **state) {
     finish(f);
 }
 
+/* The device is asked by a child as long as nobody has opened the driver here, then by this
+ * process: a child could not. */
+static void asked(void **state) {
+    (void)state;
+    fixture *f = start("asked");
+    if (!f)
+        skip();
+    twi_caps caps;
+    assert_int_equal(driver->inits, 0); /* compiling has asked */
+    assert_int_equal(tw_kernel_run(f->k, &f->call), TW_OK);
+    assert_int_equal(driver->inits, 1);
+    assert_true(twi_cuda_caps(f->ctx, 0, &caps));
+    assert_int_equal(driver->inits, 2);
+    assert_int_equal(caps.units, 132);
+    finish(f);
+}
+
 /* What the caller says of an array against what it says otherwise, or the driver does. */
 static void places(void **state) {
     (void)state;
@@ -267,7 +284,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(in_place), cmocka_unit_test(mixed),     cmocka_unit_test(captured),
         cmocka_unit_test(contexts), cmocka_unit_test(places),    cmocka_unit_test(entries),
-        cmocka_unit_test(timed),    cmocka_unit_test(no_memory),
+        cmocka_unit_test(timed),    cmocka_unit_test(no_memory), cmocka_unit_test(asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

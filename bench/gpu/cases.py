@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cases of each part of make bench-gpu: a kernel, its type, its dims in order, and the ratio to the best peer that is
+wanted. A plan of bench/gpu/plans/KERNEL-TYPE-SHAPE.plan is taken where there is one, else the model's first."""
+import collections
+import os
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PLANS = os.path.join(ROOT, "bench/gpu/plans")
+DIMS = {"gemm": "MNK", "transpose": "MN", "embedding": "VDT"}
+
+Case = collections.namedtuple("Case", "part kernel elem dims wanted")
+BOTH = ("f32", "bf16")
+USUAL = ((128, 1024), (16, 8192), (1024, 4096))
+SUMS = ((3, 8192), (128, 8192), (3, 16384), (128, 16384), (4096, 16384), (65536, 4096), (1, 67108864))
+SMALL_GEMM = [(n, n, n) for n in (32, 64, 128, 256, 512)] + [
+    (127, 193, 61), (513, 257, 129), (256, 1024, 128), (1024, 128, 256), (16, 4096, 4096)]
+
+
+def cases(part):
+    def row(kernel, elem, dims, wanted=1.5):
+        return Case(part, kernel, elem, dims, wanted)
+    if part == "rows":
+        small = ((1, 127), (17, 257), (128, 1024), (64, 4096))
+        large = ((8192, 4096), (32768, 1024), (4096, 16384))
+        rows = [row("residual_layernorm", "f32", dims) for dims in small + large]
+        rows += [row("residual_layernorm", "bf16", dims) for dims in large]
+        rows += [row("softmax", elem, dims) for dims in ((128, 1024), (4096, 4096), (32768, 1024)) for elem in BOTH]
+        return rows + [row(kernel, elem, dims) for kernel in ("layernorm", "rmsnorm", "gelu_residual", "argmax", "row_max")
+                       for dims in USUAL for elem in BOTH]
+    if part == "sums":
+        return [row("row_sum", elem, dims) for dims in SUMS for elem in ("f16", "bf16")]
+    if part == "gemm":
+        return [row("gemm", "f32", dims, 1.2) for dims in SMALL_GEMM] + [row("gemm", "f32", (4096, 4096, 4096), 1.6)]
+    if part == "scan":
+        rows = [row(kernel, elem, dims) for kernel in ("scan", "cross_entropy", "transpose") for dims in USUAL for elem in BOTH]
+        return rows + [row("embedding", "bf16", (4096, 4096, 512))]
+    raise ValueError(part)
+
+
+def shape(case):
+    return "x".join(str(n) for n in case.dims)
+
+
+def dims(case, names=None):
+    """By name: those that the kernel declares, in the order of DIMS (R, W if it says nothing)."""
+    return dict(zip(names or DIMS.get(case.kernel, "RW"), case.dims))
+
+
+def plan_of(case):
+    """Text and where it comes from; None: the model's first."""
+    path = os.path.join(PLANS, f"{case.kernel}-{case.elem}-{shape(case)}.plan")
+    if not os.path.exists(path):
+        return None, "model"
+    with open(path, encoding="utf-8") as file:
+        return file.read(), os.path.relpath(path, ROOT)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What PyTorch computes for our kernels: eager, by torch.compile and, where triton_peers.py has one, a Triton kernel. TF32 is
+off. Every function takes the arrays by our names and writes no more than its result; each gives the result back, so
+that it can be compared. What is not installed is told by name in `absent`."""
+absent = {}
+try:
+    import torch
+    import torch.nn.functional as F
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    torch.set_float32_matmul_precision("highest")
+except ImportError as why:
+    torch = None
+    absent["torch"] = absent["torch.compile"] = absent["cuBLAS"] = str(why)
+try:
+    from . import triton_peers as triton
+except ImportError as why:
+    triton = None
+    absent["triton"] = str(why)
+
+
+def row_sum(a):
+    return torch.sum(a["X"], 1)
+
+
+def row_max(a):
+    return torch.amax(a["X"], 1)
+
+
+def argmax(a):
+    return torch.argmax(a["X"], 1)
+
+
+def softmax(a):
+    return torch.softmax(a["X"], 1)
+
+
+def layernorm(a):
+    return F.layer_norm(a["X"], a["X"].shape[1:], a["G"], a["B"], 1e-5)
+
+
+def residual_layernorm(a):
+    x = a["X"] + a["Z"]
+    return F.layer_norm(x, x.shape[1:], None, None, 1e-5)
+
+
+def rmsnorm(a):
+    return F.rms_norm(a["X"], a["X"].shape[1:], a["G"], 1e-6)
+
+
+def gelu_residual(a):
+    return F.gelu(a["X"]) + a["Z"]
+
+
+def gemm(a):
+    return torch.mm(a["A"], a["B"])
+
+
+def transpose(a):
+    return a["X"].t().contiguous()
+
+
+def scan(a):
+    return torch.cumsum(a["X"], 1)
+
+
+def cross_entropy(a):
+    return F.cross_entropy(a["X"], a["I"].long(), reduction="none")
+
+
+def embedding(a):
+    return F.embedding(a["I"].long(), a["E"])
+
+
+FUNCTIONS = {f.__name__: f for f in (row_sum, row_max, argmax, softmax, layernorm, residual_layernorm, rmsnorm, gelu_residual,
+                                     gemm, transpose, scan, cross_entropy, embedding)}
+DTYPES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i64": "int64", "i32": "int32",
+          "i8": "int8", "u8": "uint8", "bool": "bool"}
+
+
+def dtype(elem):
+    return getattr(torch, DTYPES[elem])
+
+
+def contenders(kernel, arrays, skip=()):
+    """[(name, function without parameters)]; making one may take seconds, so they come as they are made. A peer that
+    fails to be made comes with its exception instead."""
+    fn = FUNCTIONS.get(kernel)
+    if torch is None or fn is None:
+        return
+    if "torch" not in skip:
+        yield ("cuBLAS" if kernel == "gemm" else "torch"), lambda: fn(arrays)
+    if "torch.compile" not in skip and kernel != "gemm":
+        try:
+            torch._dynamo.reset()
+            compiled = torch.compile(fn, dynamic=False)
+            compiled(arrays)
+            yield "torch.compile", lambda: compiled(arrays)
+        except Exception as why:  # a compiler's failure is a fact of the peer, not the end of the run
+            yield "torch.compile", why
+    if triton is not None and "triton" not in skip:
+        for name, make in triton.candidates(kernel, arrays):
+            yield name, make
