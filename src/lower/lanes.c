@@ -90,42 +90,40 @@ static unsigned offsets(const twi_func *f, const twi_touch *t, int64_t *out) {
     return same ? 1 : lanes;
 }
 
-typedef struct {
-    unsigned n;
-    int64_t at[MOST_LANES * 8];
-} units;
-
-/* The units of `size` bytes under the lanes' accesses. Neighbours come in order nearly always. */
-static void distinct(const twi_func *f, const twi_touch *t, int64_t size, units *out) {
-    int64_t first[MOST_LANES];
-    unsigned lanes = offsets(f, t, first);
+/* Sectors under the lanes' accesses. Neighbours come in order nearly always. */
+double twi_access_sectors(const twi_func *f, const twi_touch *t) {
+    int64_t first[MOST_LANES], found[MOST_LANES * 4];
+    unsigned lanes = offsets(f, t, first), n = 0;
     int64_t elem = (int64_t)tw_elem_size((tw_elem)f->object.at[t->access->object].elem);
-    out->n = 0;
     for (unsigned l = 0; l < lanes; l++) {
-        int64_t last = floor_div(first[l] + elem * t->count - 1, size);
-        for (int64_t u = floor_div(first[l], size); u <= last; u++) {
+        int64_t last = floor_div(first[l] + elem * t->count - 1, SECTOR);
+        for (int64_t u = floor_div(first[l], SECTOR); u <= last; u++) {
             bool seen = false;
-            for (unsigned k = out->n; k-- > 0 && !seen;)
-                seen = out->at[k] == u;
-            if (!seen && out->n < sizeof out->at / sizeof out->at[0])
-                out->at[out->n++] = u;
+            for (unsigned k = n; k-- > 0 && !seen;)
+                seen = found[k] == u;
+            if (!seen && n < MOST_LANES * 4)
+                found[n++] = u;
         }
     }
-}
-
-double twi_access_sectors(const twi_func *f, const twi_touch *t) {
-    units u;
-    distinct(f, t, SECTOR, &u);
-    return u.n;
+    return n;
 }
 
 double twi_access_turns(const twi_func *f, const twi_touch *t) {
-    units u;
+    int64_t first[MOST_LANES], word[MOST_LANES][MOST_LANES * 2];
     unsigned turns[MOST_LANES] = {0}, most = 1, banks = lanes_of(f); /* one a lane */
-    distinct(f, t, BANK, &u);
-    for (unsigned k = 0; k < u.n; k++) {
-        unsigned *turn = &turns[(uint64_t)u.at[k] % banks];
-        most = ++*turn > most ? *turn : most;
+    unsigned lanes = offsets(f, t, first);
+    int64_t elem = (int64_t)tw_elem_size((tw_elem)f->object.at[t->access->object].elem);
+    for (unsigned l = 0; l < lanes; l++) {
+        int64_t last = floor_div(first[l] + elem * t->count - 1, BANK);
+        for (int64_t u = floor_div(first[l], BANK); u <= last; u++) {
+            unsigned bank = (unsigned)((uint64_t)u % banks), k = 0;
+            while (k < turns[bank] && word[bank][k] != u)
+                k++;
+            if (k < turns[bank] || k == MOST_LANES * 2)
+                continue;
+            word[bank][turns[bank]++] = u;
+            most = turns[bank] > most ? turns[bank] : most;
+        }
     }
     return most;
 }

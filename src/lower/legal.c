@@ -350,21 +350,8 @@ static bool value_fits(const judge *j, twi_id v) {
     return twi_op_row(i->op)->kind != TWI_KIND_EFFECT || updates_fit(j, v);
 }
 
-/* Stages, partial results and carriers lie in shared memory together: the walk itself says how much
- * they take. */
-static bool shared_fits(const judge *j) {
-    twi_features f;
-    if (j->caps->family == TWI_FAMILY_CPU)
-        return true;
-    twi_tally(j->arena, j->ir, j->caps, j->plan, &f);
-    return f.shared_bytes <= j->caps->shared ||
-           twi_refuse(j->why, "stages, partial results and carriers: shared %u B > %u B",
-                      f.shared_bytes, j->caps->shared);
-}
-
-bool twi_plan_legal(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why) {
-    if (!twi_plan_rules(ir, caps, plan, why))
-        return false;
+static bool structure_fits(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
+                           twi_why *why) {
     twi_arena *arena = ir->arena; /* as in plan/rules.c: what is made here is given back at once */
     twi_mark mark = twi_arena_mark(arena);
     judge j = {
@@ -375,7 +362,28 @@ bool twi_plan_legal(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
         ok = !(j.frame->axes >> a & 1) || bounds_fit(&j, a);
     for (uint32_t k = 0; ok && k < j.cut.all.n; k++)
         ok = value_fits(&j, j.cut.all.at[k]);
-    ok = ok && shared_fits(&j);
     twi_arena_reset(arena, mark);
+    return ok;
+}
+
+/* Stages, partial results and carriers lie in shared memory together: the walk itself says how much
+ * they take. */
+bool twi_plan_counted(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
+                      twi_features *out, twi_why *why) {
+    if (!twi_plan_rules(ir, caps, plan, why) || !structure_fits(ir, caps, plan, why))
+        return false;
+    twi_tally(arena, ir, caps, plan, out);
+    return caps->family == TWI_FAMILY_CPU || out->shared_bytes <= caps->shared ||
+           twi_refuse(why, "stages, partial results and carriers: shared %u B > %u B",
+                      out->shared_bytes, caps->shared);
+}
+
+bool twi_plan_legal(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why) {
+    if (caps->family == TWI_FAMILY_CPU) /* nothing to count */
+        return twi_plan_rules(ir, caps, plan, why) && structure_fits(ir, caps, plan, why);
+    twi_features f;
+    twi_mark mark = twi_arena_mark(ir->arena);
+    bool ok = twi_plan_counted(ir->arena, ir, caps, plan, &f, why);
+    twi_arena_reset(ir->arena, mark);
     return ok;
 }

@@ -40,6 +40,9 @@ typedef struct twi_features {
 /* Legal for lowering (maps by plan/rules.h, then what the walk can do)? False: why says so with
  * numbers. */
 bool twi_plan_legal(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why);
+/* The same, with the features that twi_tally gives where it is legal. */
+bool twi_plan_counted(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
+                      twi_features *out, twi_why *why);
 /* The module: one function an entry and scope. Plans must be legal. */
 twi_loop *twi_lower(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
                     const twi_plans *plans);

@@ -10,10 +10,9 @@ static const twi_wish no_wish = {0};
 /* Fills the candidate for one proposal. */
 static void judge(const twi_view *v, const twi_wish *wish, twi_candidate *c) {
     c->legal = twi_pins_apply(v, wish, c->plan, &c->why) &&
-               twi_plan_legal(v->ir, v->caps, c->plan, &c->why);
+               twi_plan_counted(v->arena, v->ir, v->caps, c->plan, &c->features, &c->why);
     if (!c->legal)
         return;
-    twi_tally(v->arena, v->ir, v->caps, c->plan, &c->features);
     c->legal = twi_pins_hold(v, wish, c->plan, &c->features, &c->why);
     if (c->legal)
         c->score = twi_search_cost(v->ir, v->caps, &c->features);

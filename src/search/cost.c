@@ -59,7 +59,8 @@ static double explicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_fea
 /* ---- implicit lanes ---- */
 
 #define OWN_REGISTERS 24 /* of a worker, beside what it keeps: addresses, masks, temporaries */
-#define WAIT 8           /* instructions in whose time a worker's next one is ready */
+#define WAIT 16          /* instructions of a unit in whose time a dependent one is ready */
+#define TURN 4           /* of a unit, while one subgroup issues one */
 
 static double registers(const twi_caps *caps, const twi_features *f) {
     return least(OWN_REGISTERS + f->stripe + f->slots, caps->registers);
@@ -92,6 +93,11 @@ static double issue_ns(const twi_caps *caps, const twi_features *f) {
     return (ns + (2 * accesses + 2 * f->lane_rounds + 3 * f->trips) * cheap) * code_factor(f);
 }
 
+/* A worker's own instructions one after the other: as many wait together as a value has slots. */
+static double alone_ns(const twi_features *f, double issue) {
+    return issue * most(TURN, WAIT / most(f->slots, 1));
+}
+
 /* Turns of a unit's memory pipe for one group: a request, or 128 bytes of it. */
 static double pipe_turns(const twi_caps *caps, const twi_features *f, double subs) {
     double turns = f->turns + spilled(caps, f) * subs;
@@ -120,7 +126,7 @@ static double implicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_fea
     waves = waves < 8 ? ceil(waves) : waves + 0.5; /* the tail of many waves is a small part */
     double chain = caps->group_ns + f->rounds * caps->latency_ns +
                    f->lane_rounds * caps->lane_round_ns + f->trips * caps->trip_ns +
-                   f->barriers * caps->barrier_ns * (1 + subs / 8) + WAIT * issue;
+                   f->barriers * caps->barrier_ns * (1 + subs / 8) + alone_ns(f, issue);
     double all = ceil(groups / units) * unit, moving = moving_ns(ir, caps, f);
     chain *= waves;
     return caps->launch_ns + sqrt(chain * chain + all * all + moving * moving);

@@ -24,14 +24,13 @@ static bool chance(draw *d, unsigned one_in) { return twi_rng_below(&d->rng, one
 
 static bool legal(draw *d) {
     twi_why why;
-    if (!twi_pins_apply(d->v, d->wish, d->p, &why) ||
-        !twi_plan_legal(d->v->ir, d->v->caps, d->p, &why))
+    twi_features f;
+    if (!twi_pins_apply(d->v, d->wish, d->p, &why))
         return false;
     if (!d->wish->n_pins)
-        return true;
-    twi_features f;
-    twi_tally(d->v->arena, d->v->ir, d->v->caps, d->p, &f);
-    return twi_pins_hold(d->v, d->wish, d->p, &f, &why);
+        return twi_plan_legal(d->v->ir, d->v->caps, d->p, &why);
+    return twi_plan_counted(d->v->arena, d->v->ir, d->v->caps, d->p, &f, &why) &&
+           twi_pins_hold(d->v, d->wish, d->p, &f, &why);
 }
 
 /* ---- maps ---- */

@@ -70,6 +70,7 @@ void twi_propose_all(twi_offers *o, const twi_view *v) {
     *o = (twi_offers){.view = v};
     twi_propose_rows(o);
     twi_propose_pointwise(o);
+    twi_propose_matrix(o);
     twi_propose_general(o);
     for (uint32_t i = 0; i < o->n; i++)
         add_aligned(v, o->at[i].plan);

@@ -49,8 +49,7 @@ static void view_scan(twi_view *v, twi_id id) {
         v->chain |= axis;
 }
 
-/* The axis that walks through the array's last dimension by ones; -1: none. */
-static int unit_axis(const twi_view *v, twi_id id) {
+int twi_view_unit(const twi_view *v, twi_id id) {
     const twi_access *access = &v->ir->access.at[twi_ins_of(v->ir, id)->attr];
     unsigned rank = v->ir->array.at[access->array].rank;
     int found = -1;
@@ -70,7 +69,7 @@ static int unit_of(const twi_view *v, unsigned op) {
     int unit = -1;
     for (uint32_t i = 0; i < v->all.n && unit < 0; i++)
         if (twi_ins_of(v->ir, v->all.at[i])->op == op)
-            unit = unit_axis(v, v->all.at[i]);
+            unit = twi_view_unit(v, v->all.at[i]);
     return unit;
 }
 

@@ -44,6 +44,8 @@ typedef struct twi_view {
 void twi_view_init(twi_view *v, twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
                    uint32_t scope);
 
+/* The axis that walks through the last dimension of a load's or store's array by ones; -1: none. */
+int twi_view_unit(const twi_view *v, twi_id id);
 /* Bytes of the narrowest elements that the scope loads or stores along the axis. */
 int64_t twi_view_bytes(const twi_view *v, unsigned a);
 
@@ -96,6 +98,7 @@ void twi_offer(twi_offers *o, const char *family, twi_plan *p);
 void twi_propose_general(twi_offers *o);
 void twi_propose_rows(twi_offers *o);
 void twi_propose_pointwise(twi_offers *o);
+void twi_propose_matrix(twi_offers *o);
 void twi_propose_all(twi_offers *o, const twi_view *v);
 
 /* Applies the pins that shape plans; false: why. Figures are checked by twi_pins_hold. */
