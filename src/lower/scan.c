@@ -9,18 +9,6 @@
  */
 #include "lower/walk.h"
 
-typedef struct {
-    twi_lowering *w;
-    twi_id id;
-    const twi_ins *ins;
-    unsigned axis;
-    const twi_map *map;
-    uint64_t own;    /* other axes */
-    uint32_t stripe; /* elements, then results */
-    bool reverse, exclusive;
-    twi_scan_digits at;
-} scan;
-
 bool twi_scan_split(const tw_ir *ir, const twi_frame *frame, unsigned axis, twi_scan_digits *out) {
     const twi_map *m = &frame->map[axis];
     const uint8_t time = twi_time_digits(ir, frame, axis);
@@ -45,8 +33,12 @@ bool twi_scan_split(const tw_ir *ir, const twi_frame *frame, unsigned axis, twi_
     return true;
 }
 
-static scan begin(twi_lowering *w, twi_id id) {
-    scan s = {.w = w, .id = id, .ins = twi_ins_of(w->ir, id)};
+bool twi_scan_is_canonical(const tw_ir *ir, twi_id id) {
+    return twi_ins_of(ir, id)->order == TWI_ORDER_CANONICAL && twi_fold_rounds(ir, id);
+}
+
+static twi_scan begin(twi_lowering *w, twi_id id) {
+    twi_scan s = {.w = w, .id = id, .ins = twi_ins_of(w->ir, id)};
     s.axis = s.ins->fold[0];
     s.map = twi_w_map(w, s.axis);
     s.own = s.ins->type.axes & ~(1ull << s.axis);
@@ -57,7 +49,7 @@ static scan begin(twi_lowering *w, twi_id id) {
     return s;
 }
 
-static twi_lid identity(const scan *s) {
+twi_lid twi_scan_identity(const twi_scan *s) {
     tw_elem elem = (tw_elem)s->ins->type.elem;
     unsigned kind = twi_monoid_of(s->ins->op)->identity;
     if (kind == TWI_ID_NEG_ZERO && !twi_is_float(elem))
@@ -65,7 +57,7 @@ static twi_lid identity(const scan *s) {
     return twi_w_const(s->w, elem, twi_identity_bits((twi_identity)kind, elem), TWI_FLAG_IDENTITY);
 }
 
-static twi_lid combine(const scan *s, twi_lid a, twi_lid b) {
+twi_lid twi_scan_combine(const twi_scan *s, twi_lid a, twi_lid b) {
     s->w->c.fold = s->id;
     twi_lid r = twi_w_op(s->w, twi_monoid_of(s->ins->op)->merge, a, b, 0);
     s->w->c.fold = 0;
@@ -73,42 +65,44 @@ static twi_lid combine(const scan *s, twi_lid a, twi_lid b) {
 }
 
 void twi_scan_element(twi_lowering *w, twi_id id) {
-    const scan s = begin(w, id);
+    const twi_scan s = begin(w, id);
     twi_mask mask = {0, 0, 0};
     twi_w_guard(w, 1ull << s.axis, &mask);
     twi_lid x = twi_w_value(w, twi_arg(w->ir, id, 0));
     twi_lid real = twi_mask_bool(w, &mask, mask.count ? twi_w_value_count(w, s.ins->type.axes) : 1);
     if (real)
-        x = twi_w_op(w, TWI_SELECT, real, x, identity(&s));
+        x = twi_w_op(w, TWI_SELECT, real, x, twi_scan_identity(&s));
     twi_w_stripe_store(w, s.stripe, s.ins->type.axes, x);
 }
 
 /* ---- pieces ---- */
 
-static twi_lid get(const scan *s) { return twi_w_stripe_load(s->w, s->stripe, s->ins->type.axes); }
-static void put(const scan *s, twi_lid x) {
+static twi_lid get(const twi_scan *s) {
+    return twi_w_stripe_load(s->w, s->stripe, s->ins->type.axes);
+}
+static void put(const twi_scan *s, twi_lid x) {
     twi_w_stripe_store(s->w, s->stripe, s->ins->type.axes, x);
 }
 
 /* An object of one element: what runs from trip to trip. */
-static uint32_t carry_object(const scan *s) {
+static uint32_t carry_object(const twi_scan *s) {
     twi_object o = {.kind = TWI_OBJ_PRIVATE, .elem = s->ins->type.elem, .name = s->ins->name};
     o.count = (uint16_t)twi_w_value_count(s->w, s->own);
     return twi_lb_object(&s->w->c, &o);
 }
 
-static twi_lid carry(const scan *s, uint32_t object) {
+static twi_lid carry(const twi_scan *s, uint32_t object) {
     twi_laccess a = {.object = object};
     return twi_w_load(s->w, a, NULL, s->w->c.f->object.at[object].count, 0, 0);
 }
 
-static void set_carry(const scan *s, uint32_t object, twi_lid x) {
+static void set_carry(const twi_scan *s, uint32_t object, twi_lid x) {
     twi_laccess a = {.object = object};
     twi_w_store(s->w, a, NULL, twi_w_splat(s->w, x, s->w->c.f->object.at[object].count), 0);
 }
 
 /* Opens digits of the scanned axis, in the direction of the scan. */
-static unsigned open(const scan *s, uint8_t digits) {
+static unsigned open(const twi_scan *s, uint8_t digits) {
     twi_lowering *w = s->w;
     unsigned depth = twi_w_depth(w);
     for (unsigned d = 0; d < s->map->n; d++) {
@@ -122,23 +116,27 @@ static unsigned open(const scan *s, uint8_t digits) {
     return depth;
 }
 
-/* What an exclusive scan starts with is +0, though nothing is -0. */
-static twi_lid started(const scan *s, twi_lid x) {
+twi_lid twi_scan_start(const twi_scan *s) {
+    const bool sum = s->ins->op == TWI_CUMSUM;
+    return sum ? twi_w_const(s->w, (tw_elem)s->ins->type.elem, 0, 0) : twi_scan_identity(s);
+}
+
+/* x, but what an exclusive scan starts with in the first element. */
+static twi_lid started(const twi_scan *s, twi_lid x) {
     twi_lowering *w = s->w;
-    tw_elem elem = (tw_elem)s->ins->type.elem;
-    if (s->ins->op != TWI_CUMSUM || !twi_is_float(elem))
+    if (s->ins->op != TWI_CUMSUM || !twi_is_float((tw_elem)s->ins->type.elem))
         return x;
     bool vector = (int)s->axis == w->lane_axis;
     twi_lid p = vector ? twi_w_positions(w, s->axis) : twi_w_position(w, s->axis);
     twi_lid first = s->reverse ? twi_w_ix(w, TWI_SUB, twi_w_hi(w, s->axis), twi_w_int(w, 1))
                                : twi_w_lo(w, s->axis);
-    return twi_w_op(w, TWI_SELECT, twi_w_ix(w, TWI_EQ, p, first), twi_w_const(w, elem, 0, 0), x);
+    return twi_w_op(w, TWI_SELECT, twi_w_ix(w, TWI_EQ, p, first), twi_scan_start(s), x);
 }
 
 /* ---- lanes ---- */
 
 /* The lane's number in the digit, counted in the direction of the scan. */
-static twi_lid lane_number(const scan *s) {
+static twi_lid lane_number(const twi_scan *s) {
     twi_lowering *w = s->w;
     twi_lid n = w->vectors ? twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0) : w->digit[s->axis][s->at.lane];
     const int64_t last = s->map->d[s->at.lane].extent - 1;
@@ -146,7 +144,7 @@ static twi_lid lane_number(const scan *s) {
 }
 
 /* x of the lane `by` before; what `other` is in those that have none. */
-static twi_lid shifted(const scan *s, twi_lid x, int64_t by, twi_lid other) {
+static twi_lid shifted(const twi_scan *s, twi_lid x, int64_t by, twi_lid other) {
     twi_lowering *w = s->w;
     const int64_t stride = w->vectors ? 1 : twi_digit_stride(&s->map->d[s->at.lane]);
     twi_lid moved = twi_w_lane_shift(w, x, (int32_t)(s->reverse ? -by * stride : by * stride));
@@ -155,14 +153,14 @@ static twi_lid shifted(const scan *s, twi_lid x, int64_t by, twi_lid other) {
 }
 
 /* By doubling: all lanes up to each one. */
-static twi_lid up_to_lane(const scan *s, twi_lid x) {
+static twi_lid up_to_lane(const twi_scan *s, twi_lid x) {
     for (int64_t by = 1; by < s->map->d[s->at.lane].extent; by *= 2)
-        x = combine(s, shifted(s, x, by, identity(s)), x);
+        x = twi_scan_combine(s, shifted(s, x, by, twi_scan_identity(s)), x);
     return x;
 }
 
 /* The last lane's, in all of them. */
-static twi_lid of_last_lane(const scan *s, twi_lid x) {
+static twi_lid of_last_lane(const twi_scan *s, twi_lid x) {
     twi_lowering *w = s->w;
     const twi_digit *d = &s->map->d[s->at.lane];
     if (w->vectors)
@@ -178,11 +176,11 @@ static twi_lid of_last_lane(const scan *s, twi_lid x) {
 /* ---- inside a subgroup ---- */
 
 /* The lightest time digits; their total. */
-static twi_lid run_low(const scan *s) {
+static twi_lid run_low(const twi_scan *s) {
     const uint32_t object = carry_object(s);
-    set_carry(s, object, identity(s));
+    set_carry(s, object, twi_scan_identity(s));
     const unsigned depth = open(s, s->at.low);
-    twi_lid before = carry(s, object), x = combine(s, before, get(s));
+    twi_lid before = carry(s, object), x = twi_scan_combine(s, before, get(s));
     set_carry(s, object, x);
     put(s, s->exclusive ? started(s, before) : x);
     twi_w_shut(s->w, depth);
@@ -190,20 +188,20 @@ static twi_lid run_low(const scan *s) {
 }
 
 /* Everything before the open digits comes left of what the lightest ones hold. */
-static void add_before(const scan *s, uint8_t digits, twi_lid before) {
+static void add_before(const twi_scan *s, uint8_t digits, twi_lid before) {
     const unsigned depth = open(s, digits);
-    put(s, combine(s, before, get(s)));
+    put(s, twi_scan_combine(s, before, get(s)));
     twi_w_shut(s->w, depth);
 }
 
 /* One setting of the digits above the lanes: its total; *before: of the lanes before, 0 where that
  * is in the elements already. */
-static twi_lid run_lanes(const scan *s, twi_lid *before) {
+static twi_lid run_lanes(const twi_scan *s, twi_lid *before) {
     *before = 0;
     if (s->at.lane < 0)
         return run_low(s);
     twi_lid x = up_to_lane(s, s->at.low ? run_low(s) : get(s));
-    twi_lid exclusive = s->at.low || s->exclusive ? shifted(s, x, 1, identity(s)) : 0;
+    twi_lid exclusive = s->at.low || s->exclusive ? shifted(s, x, 1, twi_scan_identity(s)) : 0;
     if (s->at.low)
         *before = exclusive;
     else
@@ -211,7 +209,7 @@ static twi_lid run_lanes(const scan *s, twi_lid *before) {
     return of_last_lane(s, x);
 }
 
-static twi_lid run_mid(const scan *s) {
+static twi_lid run_mid(const twi_scan *s) {
     twi_lid lanes;
     if (!s->at.mid) {
         twi_lid total = run_lanes(s, &lanes);
@@ -220,16 +218,16 @@ static twi_lid run_mid(const scan *s) {
         return total;
     }
     const uint32_t object = carry_object(s);
-    set_carry(s, object, identity(s));
+    set_carry(s, object, twi_scan_identity(s));
     const unsigned depth = open(s, s->at.mid);
     twi_lid total = run_lanes(s, &lanes), before = carry(s, object);
-    add_before(s, s->at.low, lanes ? combine(s, before, lanes) : before);
-    set_carry(s, object, combine(s, before, total));
+    add_before(s, s->at.low, lanes ? twi_scan_combine(s, before, lanes) : before);
+    set_carry(s, object, twi_scan_combine(s, before, total));
     twi_w_shut(s->w, depth);
     return carry(s, object);
 }
 
-static void open_own_time(const scan *s) {
+static void open_own_time(const twi_scan *s) {
     for (unsigned a = 0; a < s->w->ir->axis.n; a++)
         for (unsigned d = 0; d < twi_w_map(s->w, a)->n; d++)
             if (s->own >> a & 1 && twi_time_digits(s->w->ir, s->w->frame, a) >> d & 1)
@@ -239,7 +237,7 @@ static void open_own_time(const scan *s) {
 /* ---- subgroups ---- */
 
 /* Totals of subgroups: a dimension for the digits above them, one for the subgroup. */
-static uint32_t make_board(const scan *s) {
+static uint32_t make_board(const twi_scan *s) {
     twi_lowering *w = s->w;
     twi_object o = {.kind = TWI_OBJ_SHARED, .count = 1, .elem = s->ins->type.elem};
     o.name = s->ins->name;
@@ -249,7 +247,7 @@ static uint32_t make_board(const scan *s) {
     return twi_lb_object(&w->c, &o);
 }
 
-static void write_total(const scan *s, uint32_t board, twi_lid total) {
+static void write_total(const twi_scan *s, uint32_t board, twi_lid total) {
     twi_lowering *w = s->w;
     twi_lid index[TWI_MAX_RANK];
     unsigned rank = twi_w_board_index(w, s->own, index, NULL);
@@ -261,10 +259,10 @@ static void write_total(const scan *s, uint32_t board, twi_lid total) {
 }
 
 /* The totals before this subgroup's, and all of them. */
-static twi_lid fold_totals(const scan *s, uint32_t board, twi_lid *all) {
+static twi_lid fold_totals(const twi_scan *s, uint32_t board, twi_lid *all) {
     twi_lowering *w = s->w;
     const int64_t n = s->map->d[s->at.sub].extent;
-    twi_lid index[TWI_MAX_RANK], mine = w->digit[s->axis][s->at.sub], before = identity(s);
+    twi_lid index[TWI_MAX_RANK], mine = w->digit[s->axis][s->at.sub], before = twi_scan_identity(s);
     unsigned rank = twi_w_board_index(w, s->own, index, NULL);
     index[rank++] = twi_w_number(w, s->axis, s->at.high);
     *all = 0;
@@ -276,13 +274,13 @@ static twi_lid fold_totals(const scan *s, uint32_t board, twi_lid *all) {
         index[rank] = twi_w_int(w, j);
         twi_laccess a = {.object = board};
         twi_lid x = twi_w_load(w, a, index, 1, 0, 0);
-        *all = *all ? combine(s, *all, x) : x;
+        *all = *all ? twi_scan_combine(s, *all, x) : x;
     }
     return before;
 }
 
 /* Subgroups and the time digits above them. */
-static void run_high(const scan *s, uint32_t board) {
+static void run_high(const twi_scan *s, uint32_t board) {
     twi_lowering *w = s->w;
     twi_lid all;
     if (!s->at.high) {
@@ -290,26 +288,30 @@ static void run_high(const scan *s, uint32_t board) {
         return;
     }
     const uint32_t object = carry_object(s);
-    set_carry(s, object, identity(s));
+    set_carry(s, object, twi_scan_identity(s));
     const unsigned depth = open(s, s->at.high);
     twi_lid before = carry(s, object), subs = fold_totals(s, board, &all);
-    add_before(s, s->at.low | s->at.mid, combine(s, before, subs));
-    set_carry(s, object, combine(s, before, all));
+    add_before(s, s->at.low | s->at.mid, twi_scan_combine(s, before, subs));
+    set_carry(s, object, twi_scan_combine(s, before, all));
     twi_w_shut(w, depth);
 }
 
 void twi_scan_finish(twi_lowering *w, twi_id id) {
-    const scan s = begin(w, id);
+    const twi_scan s = begin(w, id);
     const uint64_t effect = s.at.sub >= 0 ? twi_w_effect(w) : 0;
     const uint32_t board = effect ? make_board(&s) : 0, mark = twi_w_scope(w);
     unsigned depth = twi_w_depth(w);
     if (effect)
         twi_w_event(w, 0, effect);
     open_own_time(&s);
-    (void)open(&s, s.at.high);
-    twi_lid total = run_mid(&s);
-    if (board)
-        write_total(&s, board, total);
+    if (twi_scan_is_canonical(w->ir, id)) {
+        twi_scan_canonical(&s);
+    } else {
+        (void)open(&s, s.at.high);
+        twi_lid total = run_mid(&s);
+        if (board)
+            write_total(&s, board, total);
+    }
     twi_w_shut(w, depth);
     if (board) {
         twi_w_event(w, effect, 0);

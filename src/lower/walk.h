@@ -245,8 +245,24 @@ typedef struct {
     int lane, sub;
 } twi_scan_digits;
 bool twi_scan_split(const tw_ir *ir, const twi_frame *frame, unsigned axis, twi_scan_digits *out);
+typedef struct twi_scan {
+    twi_lowering *w;
+    twi_id id;
+    const twi_ins *ins;
+    unsigned axis;
+    const twi_map *map;
+    uint64_t own;    /* other axes */
+    uint32_t stripe; /* elements, then results */
+    bool reverse, exclusive;
+    twi_scan_digits at;
+} twi_scan;
 void twi_scan_element(twi_lowering *w, twi_id id); /* one element into its stripe */
 void twi_scan_finish(twi_lowering *w, twi_id id);  /* the stripe holds the results afterwards */
+bool twi_scan_is_canonical(const tw_ir *ir, twi_id id); /* a fixed order that groups elements */
+twi_lid twi_scan_identity(const twi_scan *s);
+twi_lid twi_scan_start(const twi_scan *s); /* what an exclusive scan gives the first element */
+twi_lid twi_scan_combine(const twi_scan *s, twi_lid a, twi_lid b);
+void twi_scan_canonical(const twi_scan *s); /* scan_canonical.c: of the row at the open digits */
 
 /* ---- count.c ---- */
 /* Value of an integer expression in the middle of all groups, workers and trips: trip counts known

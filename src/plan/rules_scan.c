@@ -32,8 +32,8 @@ bool twi_judge_scan(const twi_judge *j, twi_id v) {
         return refuse_scan(j, v, m, "the target has no lane operations");
     if (!twi_fold_rounds(j->ir, v) || order == TWI_ORDER_FREE || order == TWI_ORDER_TREE)
         return true;
-    if (order != TWI_ORDER_LEFT)
-        return twi_refuse(j->why, "scan %s: order %s is not built yet", twi_value_name(j->ir, v),
-                          order == TWI_ORDER_RIGHT ? "right" : "canonical");
-    return !(lanes + subs) || refuse_scan(j, v, m, "its order is a chain, which runs in time");
+    if (order == TWI_ORDER_RIGHT)
+        return twi_refuse(j->why, "scan %s: order right is not built yet",
+                          twi_value_name(j->ir, v));
+    return !(lanes + subs) || refuse_scan(j, v, m, "its order is fixed, and runs in time");
 }

@@ -45,7 +45,7 @@ static void view_scan(twi_view *v, twi_id id) {
     uint64_t axis = UINT64_C(1) << ins->fold[0];
     v->scanned |= axis;
     v->stripes |= ins->type.axes;
-    if (twi_fold_rounds(v->ir, id) && order == TWI_ORDER_LEFT)
+    if (twi_fold_rounds(v->ir, id) && order != TWI_ORDER_FREE && order != TWI_ORDER_TREE)
         v->chain |= axis;
 }
 

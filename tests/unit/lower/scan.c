@@ -63,29 +63,77 @@ static size_t place(const subject *s, int64_t r, int64_t w) {
     return (size_t)(s->slow ? w * R + r : r * s->w + w);
 }
 
-/* Small integers: sums are exact in any order. `max X, m` is m everywhere. */
+static bool canonical(const subject *s) { return strcmp(s->order, "canonical") == 0; }
+
+/* Small integers: sums are exact in any order; where the order is fixed, what rounds.
+ * `max X, m` is m everywhere. */
 static void fill(const subject *s) {
     for (int64_t k = 0; k < R * s->w; k++) {
         x[k] = (float)((k * 37 + k / 7) % 23 - 11);
+        if (canonical(s))
+            x[k] *= 0.1f + 0.003f * (float)(k % 13);
         y[k] = 1e30f;
     }
 }
 
+static void double_row(float *e, int64_t n) {
+    for (int64_t d = 1; d < n; d *= 2)
+        for (int64_t k = n - 1; k >= d; k--)
+            e[k] = e[k - d] + e[k];
+}
+
+/* docs/numerics.md: groups of 8, blocks of 32 groups, blocks as a row. */
+static void canonical_row(float *e, int64_t n) {
+    float group[MOST / 8 + 1], block[MOST / 256 + 1];
+    int64_t groups = (n + 7) / 8, blocks = (groups + 31) / 32;
+    for (int64_t g = 0; g < groups; g++) {
+        int64_t size = n - 8 * g < 8 ? n - 8 * g : 8;
+        double_row(e + 8 * g, size);
+        group[g] = e[8 * g + size - 1];
+    }
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t size = groups - 32 * b < 32 ? groups - 32 * b : 32;
+        double_row(group + 32 * b, size);
+        block[b] = group[32 * b + size - 1];
+    }
+    if (blocks > 1)
+        canonical_row(block, blocks);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t g = k / 8, b = g / 32;
+        e[k] = g % 32 ? group[g - 1] + e[k] : e[k];
+        e[k] = b ? block[b - 1] + e[k] : e[k];
+    }
+}
+
+static void scan_row(const subject *s, float *e) {
+    const bool max = s->form->max;
+    if (canonical(s) && !max)
+        canonical_row(e, s->w);
+    for (int64_t k = 1; k < s->w && (max || !canonical(s)); k++)
+        e[k] = !max ? e[k - 1] + e[k] : e[k] > e[k - 1] ? e[k] : e[k - 1];
+    if (!s->form->exclusive)
+        return;
+    memmove(e + 1, e, (size_t)(s->w - 1) * sizeof *e);
+    e[0] = max ? -1.0f / 0.0f : 0.0f;
+}
+
 static bool right(const subject *s, int64_t *r_bad, int64_t *w_bad) {
     for (int64_t r = 0; r < R; r++) {
-        float m = -1e30f, run = s->form->max ? -1.0f / 0.0f : 0.0f;
+        float m = -1e30f, e[MOST];
         for (int64_t w = 0; w < s->w; w++)
             m = x[place(s, r, w)] > m ? x[place(s, r, w)] : m;
         for (int64_t k = 0; k < s->w; k++) {
             int64_t w = s->form->reverse ? s->w - 1 - k : k;
-            float e = s->centred ? x[place(s, r, w)] - m : m;
-            float next = s->form->max ? (e > run ? e : run) : run + e;
-            if (y[place(s, r, w)] != (s->form->exclusive ? run : next)) {
-                *r_bad = r;
-                *w_bad = w;
-                return false;
-            }
-            run = next;
+            e[k] = s->centred ? x[place(s, r, w)] - m : m;
+        }
+        scan_row(s, e);
+        for (int64_t k = 0; k < s->w; k++) {
+            int64_t w = s->form->reverse ? s->w - 1 - k : k;
+            if (y[place(s, r, w)] == e[k])
+                continue;
+            *r_bad = r;
+            *w_bad = w;
+            return false;
         }
     }
     return true;
@@ -154,14 +202,15 @@ static void run_subject(const char *caps_name, const subject *s, uint64_t plans)
 
 static void run(const char *caps_name) {
     static const int64_t widths[] = {1, 7, 33, 64, 70, 129, 300};
-    static const char *const orders[] = {"free", "left"};
+    static const char *const orders[] = {"free", "free", "free", "left", "canonical"};
     const char *plans = getenv("TW_PLANS");
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
         for (size_t n = 0; n < sizeof widths / sizeof *widths; n++)
-            for (unsigned k = 0; k < 4; k++) {
-                /* a chain runs in time, and private memory that is not indexed has few slots */
-                int64_t w = k == 3 && widths[n] > 64 ? widths[n] / 5 : widths[n];
-                subject s = {&forms[f], orders[k == 3], w, k == 1, k != 2};
+            for (unsigned k = 0; k < 5; k++) {
+                /* fixed orders run in time, and private memory that is not indexed has few slots */
+                bool few = k >= 3 && strcmp(caps_name, "cpu-avx512") != 0;
+                int64_t w = few && widths[n] > 64 ? widths[n] / 5 : widths[n];
+                subject s = {&forms[f], orders[k], w, k == 1, k != 2};
                 run_subject(caps_name, &s, plans ? strtoull(plans, NULL, 10) : 4);
             }
 }
