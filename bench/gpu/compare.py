@@ -89,12 +89,14 @@ class OnDevice:
 
 
 class OnHost:
-    """Without torch: arrays of the host, which the library copies to a device if there is one, and times itself."""
+    """Without torch: arrays of the host, which the library copies to a device if there is one, and times itself. The first
+    is shifted by some elements."""
 
-    def __init__(self, compiled):
+    def __init__(self, compiled, shift=0):
         self.compiled = compiled
-        self.blocks = [ctypes.create_string_buffer(compiled.bytes(k) + 64) for k in range(len(compiled.args))]
+        self.blocks = [ctypes.create_string_buffer(compiled.bytes(k) + 128) for k in range(len(compiled.args))]
         self.addresses = [(ctypes.addressof(b) + 63) // 64 * 64 for b in self.blocks]
+        self.addresses[0] += shift * compiled.lib.tw_elem_size(compiled.args[0].elem)
         for k, arg in enumerate(compiled.args):
             if arg.role == ours.IN:
                 compiled.fill(k, k + 1, self.addresses[k])

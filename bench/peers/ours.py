@@ -62,6 +62,11 @@ class Arg(c.Structure):
                 ("bits", c.c_uint64), ("role", c.c_int), ("rank", c.c_int), ("shape", c.c_int64 * 8)]
 
 
+class Code(c.Structure):
+    _fields_ = [("name", c.c_char_p), ("registers", c.c_uint32), ("shared_bytes", c.c_uint32), ("local_bytes", c.c_uint32),
+                ("code_bytes", c.c_uint32)]
+
+
 class Verdict(c.Structure):
     _fields_ = [("array", c.c_char_p), ("right", c.c_bool), ("determined", c.c_bool), ("probative", c.c_bool),
                 ("elements", c.c_int64), ("covered", c.c_int64), ("wrong", c.c_int64), ("undecided", c.c_int64),
@@ -69,8 +74,12 @@ class Verdict(c.Structure):
                 ("want", c.c_char_p), ("bound", c.c_char_p)]
 
 
+class ScalarValue(c.Structure):
+    _fields_ = [("name", c.c_char_p), ("bits", c.c_uint64)]
+
+
 class JudgeRun(c.Structure):
-    _fields_ = [("before", c.POINTER(c.c_void_p)), ("after", c.POINTER(c.c_void_p)), ("scalars", c.c_void_p),
+    _fields_ = [("before", c.POINTER(c.c_void_p)), ("after", c.POINTER(c.c_void_p)), ("scalars", c.POINTER(ScalarValue)),
                 ("n_scalars", c.c_size_t)]
 
 
@@ -91,9 +100,11 @@ FUNCTIONS = {
     "tw_compiled_text": (c.c_char_p, [c.c_void_p, c.c_int]),
     "tw_compiled_words": (c.c_char_p, [c.c_void_p]),
     "tw_compiled_plan_hash": (c.c_uint64, [c.c_void_p]),
+    "tw_compiled_code": (Code, [c.c_void_p, c.c_size_t]),
     "tw_compiled_args": (c.c_size_t, [c.c_void_p]),
     "tw_compiled_arg": (Arg, [c.c_void_p, c.c_size_t]),
     "tw_fixture_fill": (c.c_bool, [c.c_void_p, c.c_size_t, c.c_char_p, c.c_uint64, c.c_void_p]),
+    "tw_scalar_bits": (c.c_bool, [c.c_int, c.c_char_p, c.POINTER(c.c_uint64)]),
     "tw_elem_dtype": (Dtype, [c.c_int]),
     "tw_elem_size": (c.c_size_t, [c.c_int]),
     "tw_kernel_run": (c.c_int, [c.c_void_p, c.POINTER(Call)]),
@@ -140,9 +151,11 @@ class Tilewright:
 
 
 class Compiled:
-    """One kernel at one choice of types and dims: plan (text), pins (lines), canonical, build=False for texts only."""
+    """One kernel at one choice of types and dims: plan (text, or a name: default, random:SEED), loop (text: goes on from
+    there), caps (text), pins (lines), canonical, build=False for texts only."""
 
-    def __init__(self, tw, file, target, types, dims, plan=None, pins=(), canonical=False, build=True):
+    def __init__(self, tw, file, target, types, dims, plan=None, loop=None, caps=None, pins=(),
+                 canonical=False, build=True):
         lib = tw.lib
         self.tw, self.lib, self.handle = tw, lib, None
         with open(file, "rb") as f:
@@ -157,20 +170,37 @@ class Compiled:
         o = lib.tw_compile_options_defaults()
         o.target, o.dims, o.n_dims = target.encode(), values, len(dims)
         o.pins, o.n_pins, o.canonical, o.build = lines, len(pins), canonical, build
-        if plan:
-            raw = plan.encode()
-            o.plan_text = Source(b"plan", raw, len(raw))
+        raw = [text.encode() for text in (plan or "default", loop or "", caps or "")]
+        if "\n" in (plan or ""):
+            o.plan_text = Source(b"plan", raw[0], len(raw[0]))
+        else:
+            o.plan = raw[0]
+        if caps:
+            o.caps = Source(b"caps", raw[2], len(raw[2]))
+        if loop:
+            o.loop_text = Source(b"loop", raw[1], len(raw[1]))
         handle = c.c_void_p()
         if lib.tw_compile(tw.ctx, ir, c.byref(o), c.byref(handle)) != 0:
             raise Failed(tw.said())
         self.handle = handle
         self.kernel = lib.tw_compiled_kernel(handle)
-        self.args = [a for a in (lib.tw_compiled_arg(handle, k) for k in range(lib.tw_compiled_args(handle))) if not a.scalar]
+        every = [lib.tw_compiled_arg(handle, k) for k in range(lib.tw_compiled_args(handle))]
+        self.args, self.scalars = [a for a in every if not a.scalar], [a for a in every if a.scalar]
+        self.values = None
         self.words = lib.tw_compiled_words(handle).decode()
         self.hash = f"{lib.tw_compiled_plan_hash(handle):016x}"
 
     def text(self, stage):
         return (self.lib.tw_compiled_text(self.handle, STAGES.index(stage)) or b"").decode()
+
+    def codes(self):
+        """What the compiler made of each function: [(name, registers, shared, local, code bytes)]."""
+        rows = []
+        while True:
+            row = self.lib.tw_compiled_code(self.handle, len(rows))
+            if not row.name:
+                return rows
+            rows.append((row.name.decode(), row.registers, row.shared_bytes, row.local_bytes, row.code_bytes))
 
     def release(self):
         self.lib.tw_compiled_release(self.handle)
@@ -188,6 +218,20 @@ class Compiled:
     def fill(self, k, seed, address):
         if not self.lib.tw_fixture_fill(self.handle, k, b"normal", seed, address):
             raise Failed(f"no fixture for {self.args[k].name.decode()}")
+
+    def set_scalars(self, **given):
+        """Numbers by name, for the calls that are made from now on, and the judge; what is left out has a default or fails."""
+        self.values = []
+        for a in self.scalars:
+            name, bits = a.name.decode(), c.c_uint64(a.bits)
+            if name in given:
+                self.lib.tw_scalar_bits(a.elem, repr(given[name]).encode(), c.byref(bits))
+            elif not a.has_default:
+                raise Failed(f"the scalar {name} has no value")
+            raw = bits.value.to_bytes(8, "little")
+            wide = {"f32": lambda r=raw: c.c_float.from_buffer_copy(r[:4]).value,
+                    "f64": lambda r=raw: c.c_double.from_buffer_copy(r).value}.get(ELEMS[a.elem])
+            self.values.append((a.name, bits.value, int.from_bytes(bytes(c.c_double(wide())), "little") if wide else bits.value))
 
     def call(self, addresses, device=None, stream=None, checks=0):
         return Prepared(self, addresses, device, stream, checks)
@@ -207,7 +251,9 @@ class Compiled:
             v = v.contents
             words = "" if v.right else f"{v.wrong} wrong, first {v.element.decode()}: got {v.got.decode()}, want {v.want.decode()}"
             verdicts.append((v.array.decode(), bool(v.right), v.worst_over_bound, v.covered, v.elements, words))
-        run = JudgeRun((c.c_void_p * len(self.args))(*before), (c.c_void_p * len(self.args))(*after), None, 0)
+        values = self.values or []
+        scalars = (ScalarValue * max(len(values), 1))(*[ScalarValue(name, bits) for name, bits, _ in values])
+        run = JudgeRun((c.c_void_p * len(self.args))(*before), (c.c_void_p * len(self.args))(*after), scalars, len(values))
         status = self.lib.tw_judge(self.tw.ctx, self.handle, c.byref(run), VERDICT_FN(note), None)
         if status not in (0, 1):
             raise Failed(self.tw.said())
@@ -225,7 +271,9 @@ class Prepared:
         self.tensors = [Tensor(addresses[k], place, compiled.args[k].rank, compiled.lib.tw_elem_dtype(compiled.args[k].elem),
                                self.shapes[k], None, 0) for k in range(n)]
         self.table = (c.POINTER(Tensor) * n)(*[c.pointer(t) for t in self.tensors])
-        self.raw = Call(self.table, n, None, 0, stream, checks, 0)
+        values = [wide for _, _, wide in compiled.values or []]
+        self.scalars = (c.c_uint64 * max(len(values), 1))(*values)
+        self.raw = Call(self.table, n, c.cast(self.scalars, c.c_void_p) if values else None, len(values), stream, checks, 0)
 
     def run(self):
         if self.run_fn(self.compiled.kernel, c.byref(self.raw)) != 0:
@@ -252,6 +300,13 @@ def main():
     y[1] += 1
     verdicts = k.judge(before, after)
     assert not verdicts[0][1] and "Y[1]" in verdicts[0][5], verdicts
+    norm = tw.compile(os.path.join(ROOT, "kernels/rmsnorm.tile"), "cpu", {"T": "f32"}, {"R": 1, "W": 2})
+    norm.set_scalars(eps=12.0)
+    row, gain, out = (c.c_float * 2)(2, 2), (c.c_float * 2)(1, 1), (c.c_float * 2)()
+    norm.call([c.addressof(b) for b in (row, gain, out)]).run()
+    assert out[0] == 0.5, out[0]  # 2 / sqrt(4 + 12)
+    assert norm.judge([c.addressof(row), c.addressof(gain), None], [c.addressof(b) for b in (row, gain, out)])[0][1]
+    norm.release()
     timing = k.time([call, call], quick=True)
     assert timing.batches == 5 and timing.median_ns > 0 and timing.host_ns[4] > 0, timing.median_ns
     call = k.call([c.addressof(x) + 2, c.addressof(y)])

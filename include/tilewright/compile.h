@@ -77,6 +77,14 @@ TW_API const char *
 tw_compiled_words(const tw_compiled *compiled); /* the plan in figures: "workers 1, lanes 16, .." */
 TW_API uint64_t tw_compiled_plan_hash(const tw_compiled *compiled); /* 0: made from loop IR */
 
+/* What the target's compiler made of the k-th function, where it tells (CUDA): registers a worker,
+ * shared bytes a group, local bytes (spills, arrays) a worker. name NULL: no more, or not known. */
+typedef struct tw_code {
+    const char *name;
+    uint32_t registers, shared_bytes, local_bytes, code_bytes;
+} tw_code;
+TW_API tw_code tw_compiled_code(const tw_compiled *compiled, size_t k);
+
 /* Arguments: arrays in order of declaration (temps left out), then scalars likewise. */
 typedef struct tw_arg {
     const char *name;

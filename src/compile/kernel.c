@@ -182,6 +182,14 @@ const char *tw_compiled_words(const tw_compiled *c) { return c && c->words ? c->
 
 uint64_t tw_compiled_plan_hash(const tw_compiled *c) { return c ? c->hash : 0; }
 
+tw_code tw_compiled_code(const tw_compiled *c, size_t k) {
+    twi_code_figures f;
+    if (!c || !c->kernel || !c->target->ops->figures || k >= c->path.loop->func.n ||
+        !c->target->ops->figures(c->kernel->module, (uint32_t)k, &f))
+        return (tw_code){.name = NULL};
+    return (tw_code){f.name, f.registers, f.shared, f.local, f.code};
+}
+
 size_t tw_compiled_args(const tw_compiled *c) {
     return c && c->path.spec ? tw_ir_args(c->path.spec) : 0;
 }

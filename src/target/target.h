@@ -35,6 +35,12 @@ typedef struct {
     twi_launch args;
 } twi_timed;
 
+/* What a compiler says of the code of one function. */
+typedef struct {
+    const char *name;
+    uint32_t registers, shared, local, code; /* a worker; bytes a group; bytes a worker; bytes */
+} twi_code_figures;
+
 typedef struct {
     const char *name;
     /* What built a module must launch it too: the driver does not survive a fork behind the
@@ -54,6 +60,8 @@ typedef struct {
     /* Repeated runs by the device's own clock, the n sets in turn; NULL: the caller times calls. */
     tw_status (*time)(twi_module *m, const twi_timed *set, unsigned n, bool quick,
                       tw_timing *timing, char error[TWI_ERROR_TEXT]);
+    /* What the compiler says of a function; false: nothing. NULL: never anything. */
+    bool (*figures)(const twi_module *m, uint32_t func, twi_code_figures *out);
     void (*release)(twi_module *m);
     void (*close)(twi_target *t);
 } twi_target_ops;
@@ -96,12 +104,6 @@ bool twi_cuda_caps(tw_context *ctx, unsigned device, twi_caps *caps);
 /* Caps and a line about the device, or why there is none; caps->name stays 0 then. */
 const char *twi_cuda_describe(tw_context *ctx, unsigned device, twi_caps *caps);
 
-/* What a compiler says of the code of one function. */
-typedef struct {
-    const char *name;
-    uint32_t registers, shared, local, code; /* a worker; bytes a group; bytes a worker; bytes */
-} twi_code_figures;
-bool twi_cuda_figures(const twi_module *m, uint32_t func, twi_code_figures *out); /* false: PTX */
 /* OpenCL device `index` of all that the loader (TILEWRIGHT_OPENCL, else libOpenCL.so.1) knows.
  * Asking forks a child, so that this process can still be forked; launching opens the driver.
  * False: diagnostics. */

@@ -22,6 +22,7 @@ static const twi_target_ops ops = {
     .source = twi_cuda_source,
     .run = twi_cuda_run,
     .time = twi_cuda_time,
+    .figures = twi_cuda_figures,
     .release = twi_cuda_release,
     .close = close_cuda,
 };

@@ -99,6 +99,7 @@ void twi_cuda_drop_image(twi_cuda *c, twi_cuda_image *image); /* one user less *
 tw_status twi_cuda_build(twi_target *t, const twi_loop *const *loop, unsigned n, twi_module **out);
 void twi_cuda_source(twi_target *t, const twi_loop *loop, twi_sb *out);
 void twi_cuda_release(twi_module *base);
+bool twi_cuda_figures(const twi_module *m, uint32_t func, twi_code_figures *out); /* false: PTX */
 
 /* cuda.c: what: the driver's function or the kernel's name. TW_OK for result 0. */
 tw_status twi_cuda_result(const twi_cuda *c, int result, const char *what,

@@ -84,7 +84,7 @@ static void print_figures(const batch *b, const char *arch, twi_module *const *m
     for (unsigned k = 0; k < b->n; k++)
         for (uint32_t f = 0; f < b->loop[k]->func.n; f++) {
             twi_code_figures c;
-            assert_true(twi_cuda_figures(module[k], f, &c));
+            assert_true(module[k]->target->ops->figures(module[k], f, &c));
             assert_in_range(c.registers, 1, 255);
             assert_in_range(c.shared, 0, b->where.caps.shared + 1024); /* the system's own */
             assert_true(c.code > 0);

@@ -96,6 +96,9 @@ static void runs(void **state) {
         }
         free(o);
     }
+    const tw_code code = tw_compiled_code(c, 0);
+    assert_true(strncmp(code.name, "K_scale_", 8) == 0 && code.registers > 4 && code.code_bytes);
+    assert_null(tw_compiled_code(c, 100).name);
     assert_int_equal(driver->launches, 4);
     assert_int_equal(driver->modules, 1);
     end(ctx, c);

@@ -265,6 +265,42 @@ static void timed(void **state) {
     finish(f);
 }
 
+static void stray_index(const char *name, unsigned groups, unsigned workers, unsigned shared,
+                        void **parameter) {
+    (void)name, (void)groups, (void)workers, (void)shared;
+    **(int64_t **)parameter[3] = 5; /* X, I, Y, then the word */
+}
+
+/* An index outside an array is told by a call that waits. */
+static void indexed(void **state) {
+    (void)state;
+    static const char text[] = "kernel pick(X: f32[N], I: i32[N], out Y: f32[N]) {\n"
+                               "    parallel n: N {\n"
+                               "        i = I[n]\n"
+                               "        Y[n] = X[i]\n"
+                               "    }\n"
+                               "}\n";
+    fixture *f = start("indexed");
+    if (!f)
+        skip();
+    tw_compiled *pick = device_made(f->ctx, text, N, NULL, "indexed");
+    assert_non_null(pick);
+    int32_t index[N] = {0};
+    tw_tensor ti = f->tx;
+    ti.data = index;
+    ti.dtype = tw_elem_dtype(TW_I32);
+    const tw_tensor *three[] = {&f->tx, &ti, &f->ty};
+    tw_call call = {.tensor = three, .tensors = 3};
+    driver->kernel = stray_index;
+    driver->range[2] = (struct tw_double_range){(char *)index, sizeof index, 2, 0, 0};
+    assert_int_equal(tw_kernel_run(tw_compiled_kernel(pick), &call), TW_OK);
+    call.checks = TW_CHECKS_FULL;
+    assert_int_equal(tw_kernel_run(tw_compiled_kernel(pick), &call), TW_ERR_INDEX);
+    assert_non_null(strstr(call.error, "instance 5"));
+    tw_compiled_release(pick);
+    finish(f);
+}
+
 /* No memory is not a lost device. */
 static void no_memory(void **state) {
     (void)state;
@@ -285,6 +321,7 @@ int main(void) {
         cmocka_unit_test(in_place), cmocka_unit_test(mixed),     cmocka_unit_test(captured),
         cmocka_unit_test(contexts), cmocka_unit_test(places),    cmocka_unit_test(entries),
         cmocka_unit_test(timed),    cmocka_unit_test(no_memory), cmocka_unit_test(asked),
+        cmocka_unit_test(indexed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

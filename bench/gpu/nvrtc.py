@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""PART=nvrtc of make bench-gpu: how long the run-time compiler takes a kernel in a warm process: every row kernel and gemm, each
+type, ROUNDS times (default 3) after one that does not count. Source to cubin is the build with less the path without
+NVRTC; loading is the first launch less the second. p50 and p95 over all; wanted: p50 at most 40 ms, p95 at most 120 ms.
+TARGET=sm_90a: without a device, and so without loading."""
+import os
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import compare
+from compare import ROOT, TARGET, setting
+from bench.peers import ours
+
+WANTED = {50: 40, 95: 120}
+ROWS = "row_sum row_max argmax softmax layernorm residual_layernorm rmsnorm gelu_residual".split()
+CASES = [(kernel, elem, {"R": 128, "W": 1024}) for kernel in ROWS for elem in ("f32", "bf16")] + [
+    ("gemm", elem, {"M": 512, "N": 512, "K": 512}) for elem in ("f32", "bf16")]
+
+
+def percentile(values, p):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * p / 100))]
+
+
+def seconds(fn):
+    begin = time.monotonic()
+    result = fn()
+    return time.monotonic() - begin, result
+
+
+def one(tw, kernel, elem, dims):
+    """Milliseconds of NVRTC, of loading (None without a device), and of the whole path to a kernel."""
+    file = os.path.join(ROOT, "kernels", kernel + ".tile")
+    texts, compiled = seconds(lambda: tw.compile(file, TARGET, {"T": elem}, dims, build=False))
+    compiled.release()
+    whole, compiled = seconds(lambda: tw.compile(file, TARGET, {"T": elem}, dims))
+    load = None
+    if TARGET.startswith("cuda"):
+        place = compare.OnHost(compiled)
+        cold, warm = seconds(place.call.run)[0], seconds(place.call.run)[0]
+        load = max(0.0, cold - warm) * 1000
+    compiled.release()
+    return max(0.0, whole - texts) * 1000, load, whole * 1000
+
+
+def main():
+    tw, all_ms, rows, rounds = ours.Tilewright(), [], [], int(setting("ROUNDS", "3"))
+    one(tw, *CASES[0])  # the library is loaded, the driver opened
+    print(f"{'kernel':20}{'type':6}{'NVRTC ms':>10}{'load ms':>9}{'whole path ms':>15}", flush=True)
+    for kernel, elem, dims in CASES:
+        took = [one(tw, kernel, elem, dims) for _ in range(rounds)]
+        middle = sorted(took)[rounds // 2]
+        all_ms += [nvrtc + (load or 0.0) for nvrtc, load, _ in took]
+        rows.append({"kernel": kernel, "type": elem, "samples_ms": took})
+        load = f"{middle[1]:.2f}" if middle[1] is not None else "-"
+        print(f"{kernel:20}{elem:6}{middle[0]:10.1f}{load:>9}{middle[2]:15.1f}", flush=True)
+    measured = {p: percentile(all_ms, p) for p in WANTED}
+    for p, most in WANTED.items():
+        print(f"{'ok  ' if measured[p] <= most else 'FAIL'} p{p} over {len(all_ms)}: {measured[p]:.1f} ms; at most {most} is wanted")
+    if TARGET == "cuda":
+        print(f"nvrtc: {compare.publish('nvrtc', compare.Machine(), tw, rows)}", flush=True)
+    return int(any(measured[p] > most for p, most in WANTED.items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
