@@ -75,7 +75,45 @@ static uint16_t captured_level(const twi_cut *cut, uint32_t region, uint32_t inn
     return level;
 }
 
-/* A store runs after every earlier store of its array, and after loads of it at other places. */
+static const twi_access *access_of(const tw_ir *ir, twi_id v) {
+    const twi_ins *i = twi_ins_of(ir, v);
+    return twi_is_access(i->op) ? &ir->access.at[i->attr] : NULL;
+}
+
+/* Does something of the region, or of those inside, store the array, or load it too? */
+static bool region_touches(const twi_cut *cut, uint32_t region, uint32_t array, bool loads) {
+    for (uint32_t k = 0; k < cut->all.n; k++) {
+        twi_id v = cut->all.at[k];
+        const twi_access *a = access_of(cut->ir, v);
+        bool counts = a && a->array == array && (loads || twi_ins_of(cut->ir, v)->op != TWI_LOAD);
+        uint32_t r = counts ? cut->value[v].region : 0;
+        while (r && r != region)
+            r = cut->ir->region.at[r].parent;
+        if (r)
+            return true;
+    }
+    return false;
+}
+
+/* A serial region runs after the phase of the same number: earlier stores of the arrays that it
+ * touches come before it, as do earlier regions that touch what it does. */
+static uint16_t region_level(const twi_cut *cut, uint32_t region, uint32_t upto, uint32_t inner) {
+    const twi_region *r = &cut->ir->region.at[region];
+    uint16_t level = 0;
+    for (uint32_t k = 0; k < upto; k++) {
+        twi_id v = r->body.at[k];
+        const twi_ins *i = twi_ins_of(cut->ir, v);
+        bool before = i->op == TWI_SERIAL;
+        if (twi_op_row(i->op)->kind == TWI_KIND_EFFECT)
+            before = region_touches(cut, inner, access_of(cut->ir, v)->array, true);
+        if (before && cut->value[v].phase > level)
+            level = cut->value[v].phase;
+    }
+    return level;
+}
+
+/* A store runs after every earlier store of its array, after serial regions that touch it, and
+ * after loads of it at other places. */
 static uint16_t memory_level(const twi_cut *cut, uint32_t region, uint32_t upto, twi_id store) {
     const tw_ir *ir = cut->ir;
     const twi_access *mine = &ir->access.at[twi_ins_of(ir, store)->attr];
@@ -84,10 +122,11 @@ static uint16_t memory_level(const twi_cut *cut, uint32_t region, uint32_t upto,
     for (uint32_t k = 0; k < upto; k++) {
         twi_id v = r->body.at[k];
         const twi_ins *i = twi_ins_of(ir, v);
-        if (!twi_is_access(i->op))
-            continue;
-        const twi_access *a = &ir->access.at[i->attr];
-        if (a->array != mine->array)
+        const twi_access *a = access_of(ir, v);
+        if (i->op == TWI_SERIAL && region_touches(cut, i->attr, mine->array, true) &&
+            cut->value[v].avail > level)
+            level = cut->value[v].avail;
+        if (!a || a->array != mine->array)
             continue;
         bool same = memcmp(a->ix, mine->ix, sizeof a->ix) == 0 &&
                     memcmp(a->gather, mine->gather, sizeof a->gather) == 0;
@@ -123,6 +162,8 @@ static void level_region(twi_cut *cut, uint32_t region) {
         case TWI_KIND_REGION: {
             level_region(cut, i->attr);
             uint16_t l = captured_level(cut, region, i->attr);
+            uint16_t after = region_level(cut, region, k, i->attr);
+            l = after > l ? after : l;
             c->phase = l > c->phase ? l : c->phase;
             c->avail = (uint16_t)(c->phase + 1);
             break;
@@ -179,6 +220,36 @@ static bool loads_stored_array(const twi_cut *cut, twi_id v) {
            twi_scope_touches(cut, cut->ir->access.at[i->attr].array, TWI_STORE);
 }
 
+/* Do all roots of the phase in which a load is available open the same loops? Else they are walked
+ * apart, and a walk may store what a later one would load again. */
+static bool roots_alike(const twi_cut *cut, const twi_plan *plan, twi_id load) {
+    const tw_ir *ir = cut->ir;
+    const twi_region *r = &ir->region.at[cut->value[load].region];
+    const uint16_t p = cut->value[load].avail;
+    uint64_t axes = twi_access_axes(ir, load);
+    if (plan && plan->frames > 1)
+        return false;
+    for (uint32_t k = 0; k < r->body.n; k++) {
+        twi_id v = r->body.at[k];
+        const twi_ins *i = twi_ins_of(ir, v);
+        const twi_cut_value *c = &cut->value[v];
+        unsigned kind = twi_op_row(i->op)->kind;
+        uint64_t mine = kind == TWI_KIND_EFFECT ? twi_access_axes(ir, v) : i->type.axes;
+        bool root = (kind == TWI_KIND_LOCAL && c->kept && c->avail == p) ||
+                    (kind == TWI_KIND_EFFECT && c->phase == p) ||
+                    (kind == TWI_KIND_FOLD && c->used && c->phase == p);
+        for (unsigned f = 0; kind == TWI_KIND_FOLD && f < i->nfold; f++)
+            mine |= 1ull << i->fold[f];
+        if (root && mine != axes)
+            return false;
+    }
+    for (uint32_t k = 0; k < r->yields.n; k++)
+        if (cut->value[r->yields.at[k]].avail == p &&
+            twi_ins_of(ir, r->carries.at[k])->type.axes != axes)
+            return false;
+    return true;
+}
+
 void twi_cut_scope(twi_arena *arena, const tw_ir *ir, const twi_plan *plan, uint32_t scope,
                    twi_cut *out) {
     memset(out, 0, sizeof *out);
@@ -199,5 +270,13 @@ void twi_cut_scope(twi_arena *arena, const tw_ir *ir, const twi_plan *plan, uint
             continue;
         c->kept =
             (place && (place->keep == TWI_KEEP_STRIPE || place->to)) || loads_stored_array(out, v);
+    }
+    for (uint32_t k = 0; k < out->all.n; k++) {
+        twi_id v = out->all.at[k];
+        const twi_cut_value *c = &out->value[v];
+        if (twi_ins_of(ir, v)->op == TWI_LOAD && c->used &&
+            region_touches(out, c->region, access_of(ir, v)->array, false) &&
+            !roots_alike(out, plan, v))
+            out->value[v].kept = true;
     }
 }
