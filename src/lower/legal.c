@@ -155,7 +155,8 @@ static unsigned store_frame(const judge *j, twi_id store) {
 /* Workers that hold the same element would store it while others still load it. */
 static bool updates_fit(const judge *j, twi_id store) {
     uint32_t array = j->ir->access.at[twi_ins_of(j->ir, store)->attr].array;
-    if (j->caps->family == TWI_FAMILY_CPU || !twi_scope_touches(&j->cut, array, TWI_LOAD))
+    if (j->caps->family == TWI_FAMILY_CPU || !twi_scope_touches(&j->cut, array, TWI_LOAD) ||
+        twi_runs_alone(&j->cut, j->caps, j->plan))
         return true;
     uint64_t axes = twi_access_axes(j->ir, store);
     const twi_frame *frame = &j->plan->frame[store_frame(j, store)];
@@ -258,8 +259,9 @@ static bool carrier_fits(const judge *j, const twi_place *p) {
     if (p->via == TWI_TO_SHARED && bytes > (int64_t)j->caps->shared)
         return twi_refuse(j->why, "value %s: its carrier takes shared %lld B > %u B", name,
                           (long long)bytes, j->caps->shared);
-    return bytes <= 1 << 20 || twi_refuse(j->why, "value %s: its carrier takes %lld B > %d B", name,
-                                          (long long)bytes, 1 << 20);
+    int64_t most = simt ? 1 << 20 : 1 << 28; /* one worker's: scratch memory where it is large */
+    return bytes <= most || twi_refuse(j->why, "value %s: its carrier takes %lld B > %lld B", name,
+                                       (long long)bytes, (long long)most);
 }
 
 static bool operands_reach(const judge *j, twi_id v, unsigned frame, unsigned depth);

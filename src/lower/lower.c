@@ -193,3 +193,13 @@ uint32_t twi_crossing(twi_arena *arena, const tw_ir *ir, uint32_t scope, twi_id 
     *out = list.at;
     return list.n;
 }
+
+uint64_t twi_kept_axes(twi_arena *arena, const tw_ir *ir, uint32_t scope) {
+    twi_cut cut;
+    uint64_t axes = 0;
+    twi_cut_scope(arena, ir, NULL, twi_par_region(ir, scope), &cut);
+    for (uint32_t k = 0; k < cut.all.n; k++)
+        if (cut.value[cut.all.at[k]].kept)
+            axes |= twi_ins_of(ir, cut.all.at[k])->type.axes;
+    return axes;
+}

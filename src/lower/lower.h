@@ -64,6 +64,8 @@ uint32_t twi_plan_orders(twi_arena *arena, const tw_ir *ir, const twi_caps *caps
 uint32_t twi_crossing(twi_arena *arena, const tw_ir *ir, uint32_t scope, twi_id **out);
 /* "cheap 12, div 0, .., groups 128": sums over arrays. */
 const char *twi_features_text(twi_arena *arena, const twi_features *f);
+/* Axes of those that are kept whatever a plan says: loads of arrays that the scope stores too. */
+uint64_t twi_kept_axes(twi_arena *arena, const tw_ir *ir, uint32_t scope);
 /* "derived" line of a plan: workers 128, lanes 32, shared 32, stripe 8, depth s 11, barriers 3 */
 const char *twi_plan_derived(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
                              const twi_plan *plan);

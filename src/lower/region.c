@@ -135,7 +135,41 @@ void twi_w_region(twi_lowering *w, uint32_t region) {
     }
 }
 
+/* Does the scope store an array that it loads? */
+static bool updates(const twi_cut *cut) {
+    for (uint32_t k = 0; k < cut->all.n; k++) {
+        const twi_ins *i = twi_ins_of(cut->ir, cut->all.at[k]);
+        if (i->op == TWI_STORE &&
+            twi_scope_touches(cut, cut->ir->access.at[i->attr].array, TWI_LOAD))
+            return true;
+    }
+    return false;
+}
+
+bool twi_runs_alone(const twi_cut *cut, const twi_caps *caps, const twi_plan *p) {
+    if (caps->family != TWI_FAMILY_SIMT || p->stages)
+        return false;
+    for (uint32_t k = 0; k < p->place.n; k++)
+        if (p->place.at[k].to)
+            return false;
+    for (unsigned f = 0; f < p->frames; f++)
+        for (unsigned a = 1; a < TWI_MAX_AXES; a++)
+            if (p->frame[f].axes >> a & 1 &&
+                (twi_map_level_extent(&p->frame[f].map[a], TWI_LV_LANE) > 1 ||
+                 twi_map_level_extent(&p->frame[f].map[a], TWI_LV_SUB) > 1))
+                return false;
+    return updates(cut);
+}
+
 void twi_w_scope_body(twi_lowering *w) {
     twi_w_open_group(w);
+    unsigned depth = twi_w_depth(w);
+    if (twi_runs_alone(&w->cut, w->caps, w->plan)) {
+        twi_mask first = {0, 0, 0};
+        twi_w_leader(w, 0, &first);
+        if (first.scalar)
+            twi_w_if(w, first.scalar);
+    }
     twi_w_region(w, w->cut.scope);
+    twi_w_shut(w, depth);
 }

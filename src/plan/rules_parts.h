@@ -8,7 +8,7 @@
 #include "plan/scope.h"
 
 enum {
-    TWI_STRIPE_BYTES = 1 << 20, /* of one value, a worker: stripes lie on a worker's stack */
+    TWI_STRIPE_BYTES = 1 << 28, /* of one value, a worker: large ones are scratch memory */
     TWI_GROUP_STRIPE_BYTES =
         1 << 18 /* implicit lanes: of one value, all workers of a group: a
                    register file's size; a CPU's driver has one stack for all */

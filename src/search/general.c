@@ -26,6 +26,7 @@ static void along(twi_offers *o, unsigned a, int64_t unroll, int64_t subs, bool 
     for (unsigned mode = TWI_KEEP_NOTHING; mode <= TWI_KEEP_ALL; mode += TWI_KEEP_ALL) {
         twi_plan *p = twi_view_plan(v);
         p->frame[0].map[a] = m;
+        twi_view_leave_lanes(v, p, a);
         twi_view_keep(v, p, (twi_keep_mode)mode);
         twi_offer(o, "general", p);
     }
@@ -76,9 +77,14 @@ static void rows_in_lanes(twi_offers *o, unsigned rows, int64_t unroll) {
     twi_offer(o, "general", p);
 }
 
+/* Can twice so many workers share n positions? Blocks of the text must come out, others may pad. */
+static bool has_twice(const twi_axis_view *x, int64_t n, int64_t workers, bool pads) {
+    return x->block || !pads ? n % (2 * workers) == 0 : n > workers;
+}
+
 /* Implicit lanes: results that stay with a worker spread over subgroups, lanes and slots, since
  * private memory is not indexed. Axes by id take what is left of each level. */
-static void spread(twi_offers *o, bool lanes_first) {
+static void spread(twi_offers *o, bool lanes_first, bool pads) {
     const twi_view *v = o->view;
     twi_plan *p = twi_view_plan(v);
     int64_t lanes = v->caps->lane, subs = v->caps->sub;
@@ -90,13 +96,14 @@ static void spread(twi_offers *o, bool lanes_first) {
         int64_t n = x->block ? x->block : x->extent;
         twi_cut_numbers c = {.whole = true, .lanes = 1, .subs = 1};
         bool fold = v->folded >> a & 1;
-        while (c.subs < subs && !fold && n % (2 * c.subs) == 0)
+        while (c.subs < subs && !fold && has_twice(x, n, c.subs, pads))
             c.subs *= 2;
         int64_t most = lanes_first ? lanes : lanes / 4;
-        while (c.lanes < most && n % (2 * c.lanes * c.subs) == 0)
+        while (c.lanes < most && has_twice(x, n, c.lanes * c.subs, pads))
             c.lanes *= 2;
         if (!twi_view_map(v, a, c, &p->frame[0].map[a]))
             continue;
+        twi_view_leave_lanes(v, p, a);
         lanes /= c.lanes;
         subs /= c.subs;
     }
@@ -118,8 +125,8 @@ void twi_propose_general(twi_offers *o) {
     twi_offer(o, "general", twi_view_plan(v));
     in_order(o);
     if (v->caps->family == TWI_FAMILY_SIMT) {
-        spread(o, true);
-        spread(o, false);
+        for (unsigned k = 0; k < 4; k++)
+            spread(o, !(k & 1), k >> 1);
     }
     for (unsigned a = 1; a < v->ir->axis.n; a++)
         if ((v->axes >> a & 1) && v->axis[a].kind == TWI_AXIS_BLOCK &&

@@ -91,8 +91,17 @@ static int64_t canonical_lanes(const twi_view *v, unsigned a) {
     return lanes;
 }
 
+/* A target that cannot index private memory holds its stripes in slots. */
+static bool held(const twi_view *v, unsigned a) {
+    bool counted = v->axis[a].known || v->axis[a].block;
+    return (v->stripes >> a & 1) && counted && !v->caps->indexable;
+}
+
 void twi_view_loops(const twi_view *v, unsigned a, twi_map *m) {
-    (void)twi_view_map(v, a, (twi_cut_numbers){0}, m);
+    twi_cut_numbers c = {.whole = held(v, a)};
+    if (c.whole && (v->canonical >> a & 1) && twi_view_canonical(v, a, TWI_LV_SLOT, 1, 1, m))
+        return;
+    (void)twi_view_map(v, a, c, m);
 }
 
 void twi_view_plain(const twi_view *v, unsigned a, twi_map *m) {
@@ -100,10 +109,16 @@ void twi_view_plain(const twi_view *v, unsigned a, twi_map *m) {
         twi_view_canonical(v, a, v->caps->indexable ? TWI_LV_LOOP : TWI_LV_SLOT, 1,
                            canonical_lanes(v, a), m))
         return;
-    /* A target that cannot index private memory holds its stripes in slots. */
-    bool held = ((v->stripes & (~v->folded | v->scanned)) >> a & 1) && !v->caps->indexable;
-    twi_cut_numbers c = {.whole = held};
+    twi_cut_numbers c = {.whole = held(v, a)};
     (void)twi_view_map(v, a, c, m);
+}
+
+void twi_view_leave_lanes(const twi_view *v, twi_plan *p, unsigned a) {
+    if (twi_map_level_extent(&p->frame[0].map[a], TWI_LV_LANE) == 1)
+        return;
+    for (unsigned b = 1; b < v->ir->axis.n; b++)
+        if (b != a && (v->canonical >> b & 1))
+            twi_view_loops(v, b, &p->frame[0].map[b]);
 }
 
 static twi_sym name_of(const twi_view *v, const char *text) {

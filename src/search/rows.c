@@ -30,6 +30,7 @@ static void offer_mode(twi_offers *o, unsigned a, const twi_map *m, unsigned row
     const twi_view *v = o->view;
     twi_plan *p = twi_view_plan(v);
     p->frame[0].map[a] = *m;
+    twi_view_leave_lanes(v, p, a);
     if (row)
         p->frame[0].map[row] = *row_map;
     twi_view_keep(v, p, mode);

@@ -98,6 +98,7 @@ void twi_view_init(twi_view *v, twi_arena *arena, const tw_ir *ir, const twi_cap
     v->unit = unit_of(v, TWI_STORE);
     if (v->unit < 0)
         v->unit = v->unit_load;
+    v->stripes |= twi_kept_axes(arena, ir, scope);
     v->crossings = twi_crossing(arena, ir, scope, &v->crossing);
 }
 

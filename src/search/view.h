@@ -65,8 +65,10 @@ bool twi_view_map(const twi_view *v, unsigned a, twi_cut_numbers c, twi_map *m);
  * 256. */
 bool twi_view_canonical(const twi_view *v, unsigned a, unsigned time, int64_t subs, int64_t lanes,
                         twi_map *m);
-/* The least, all of it in loops: what any order takes. */
+/* The least, all of it in loops (in slots where stripes must be): what any order takes. */
 void twi_view_loops(const twi_view *v, unsigned a, twi_map *m);
+/* Canonical axes other than a leave the lanes to it. */
+void twi_view_leave_lanes(const twi_view *v, twi_plan *p, unsigned a);
 /* The least: all time in loops (or what the target and the orders force); lanes only where forced.
  */
 void twi_view_plain(const twi_view *v, unsigned a, twi_map *m);

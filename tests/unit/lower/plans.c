@@ -49,6 +49,10 @@ static const subject subjects[] = {
     {"corpus/stencil", "H=5 W=17", "", NULL, NULL},
     {"corpus/streamed_rows", "R=3 W=70", "C=32", NULL, NULL},
     {"corpus/nearest_centre", "N=5 D=9 K=7", "", NULL, NULL},
+    {"corpus/in_place", "I=3 J=5 N=4 K=6", "", NULL, NULL},
+    {"corpus/optimiser", "N=3", "T=f32", NULL, NULL},
+    {"corpus/optimiser", "N=70", "T=f32", NULL, NULL},
+    {"corpus/scaled_update", "M=3 K=5 N=2", "BETA0=false", NULL, NULL},
     {"corpus/planes", "N=3 C=2 P=701", "", NULL, NULL},
     {"corpus/planes", "N=5 C=9 P=3", "", NULL, NULL},
     {"corpus/triangle", "R=9 W=40 U=3", "", NULL, NULL},
@@ -313,7 +317,7 @@ static void check_plan(trial *t) {
     if (twi_oracle_error(o))
         complain(t, twi_oracle_error(o));
     for (uint32_t k = 1; k < ir->array.n; k++) {
-        if (ir->array.at[k].role != TWI_OUT)
+        if (ir->array.at[k].role != TWI_OUT && ir->array.at[k].role != TWI_INOUT)
             continue;
         twi_verdict v;
         twi_oracle_judge(o, k, b[k].data, &v);

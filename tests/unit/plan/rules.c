@@ -176,8 +176,8 @@ static void places(void **state) {
          "private "
          "memory"},
         {SOFTMAX, "cpu-avx512",
-         "frame f: r = grid 1, loop 512 ; w = loop 1000\nvalue p: keep stripe",
-         "value p: a stripe of 512000 x 4 B > 1048576 B"},
+         "frame f: r = grid 1, loop 100000 ; w = loop 1000\nvalue p: keep stripe",
+         "value p: a stripe of 100000000 x 4 B > 268435456 B"},
         {SOFTMAX, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nvalue s: keep stripe",
          "value s: only values computed element by element are kept, sum results are in any case"},
         {SOFTMAX, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nvalue p: keep scratch",
