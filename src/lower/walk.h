@@ -306,8 +306,8 @@ void twi_w_event_wrote(twi_lowering *w, uint64_t writes);
 void twi_w_event_loop(twi_lowering *w, bool begin);
 uint64_t twi_w_effect(twi_lowering *w); /* a new effect number's bit */
 bool *twi_place_barriers(twi_arena *arena, const twi_event *events, uint32_t n); /* by event */
-/* A scope that stores what it loads, by a plan that gives nothing to lanes and subgroups: one worker
- * of the group does it all. */
+/* A scope that stores what it loads, by a plan that gives nothing to lanes and subgroups: one
+ * worker of the group does it all. */
 bool twi_runs_alone(const twi_cut *cut, const twi_caps *caps, const twi_plan *p);
 /* One function: the scope's body at the cursor. */
 void twi_w_scope_body(twi_lowering *w);
