@@ -212,6 +212,7 @@ tw_ir *twi_ir_copy(const tw_ir *ir, twi_arena *arena, const int64_t *dims) {
     to->order = ir->order;
     to->math = ir->math;
     to->spec_note = ir->spec_note;
+    to->merged = ir->merged;
     copy_head(&c, dims);
     copy_body(&c, 1, 1);
     return to;

@@ -197,6 +197,7 @@ typedef struct tw_ir {
     bool lifted;      /* types hold the parallel and serial axes too */
     uint8_t order,
         math; /* numerics block: default order (FREE if left out); math 0 portable, 1 native */
+    twi_sym merged; /* values that pass/merge.c took into an earlier fold: "sum.1, sum.3"; 0 none */
     twi_sym spec_note; /* types, constants, params it was built for: "T=f32 CAUSAL=true BJ=64"; 0
                           none */
     TWI_VEC(twi_ix_node) ix;

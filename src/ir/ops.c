@@ -17,8 +17,8 @@ static const twi_op_info rows[TWI_TILE_END] = {
 
 enum { TWI_NONE = TWI_NOP }; /* how monoid.def says that no elementwise operation merges */
 static const twi_monoid monoids[TWI_TILE_END] = {
-#define TWI_MONOID(FOLD, merge, identity, order_free)                                              \
-    [TWI_##FOLD] = {TWI_##merge, TWI_ID_##identity, order_free},
+#define TWI_MONOID(FOLD, merge, identity, order_free, states)                                      \
+    [TWI_##FOLD] = {TWI_##merge, TWI_ID_##identity, order_free, states},
 #include "ir/monoid.def"
 #undef TWI_MONOID
 };

@@ -69,8 +69,9 @@ typedef struct {
     uint8_t arity, kind, rule, price, built;
 } twi_op_info;
 typedef struct {
-    uint8_t merge; /* elementwise twi_op, TWI_NOP for argmax and argmin */
+    uint8_t merge; /* elementwise twi_op, TWI_NOP where the state has a rule of its own */
     uint8_t identity, order_free;
+    uint8_t states; /* components of the state */
 } twi_monoid;
 
 /* Flags of an order operation (attr): the value before the element; from the last element on. */

@@ -329,6 +329,9 @@ static uint32_t attribute(twi_scan *s, twi_ins *ins, twi_id *args) {
         return s->failed ? 0 : with_subscripts(s, ins->attr, &found, args, plain);
     } else if (ins->op == TWI_NARROW) {
         ins->attr = twi_scan_elem(s);
+    } else if (ins->op == TWI_PART) {
+        ins->attr = (uint32_t)twi_scan_int(s);
+        twi_scan_need(s, "of");
     } else if (ins->op == TWI_RESULT) {
         args[0] = loop_over(s);
         int64_t k = twi_scan_int(s);

@@ -287,6 +287,8 @@ static void attribute(printer *p, twi_id v) {
         twi_sb_str(p->out, twi_plain_args(ir, v) ? " else" : "");
     } else if (ins->op == TWI_NARROW) {
         twi_sb_printf(p->out, " %s", tw_elem_name((tw_elem)ins->attr));
+    } else if (ins->op == TWI_PART) {
+        twi_sb_printf(p->out, " %u of", (unsigned)ins->attr);
     } else if (twi_has_bracket(ins->op)) {
         bool scan = twi_op_row(ins->op)->kind == TWI_KIND_ORDER;
         twi_sb_char(p->out, '[');

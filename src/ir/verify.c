@@ -191,10 +191,12 @@ static void check_fold(state *s, twi_id v, uint32_t region) {
     bool arg = ins->op == TWI_ARGMAX || ins->op == TWI_ARGMIN,
          sum = ins->op == TWI_SUM || ins->op == TWI_PROD;
     bool logic = ins->op == TWI_ANY || ins->op == TWI_ALL;
+    bool merged = ins->op == TWI_LOGSUMEXP || ins->op == TWI_MOMENTS;
     need(s, ins->type.elem == (arg ? TW_I64 : (uint8_t)elem), v, "the result has another type");
     need(s, logic == (elem == TW_BOOL), v, "a reduction of a type it is not defined for");
     need(s, !(sum || ins->op == TWI_DOT) || twi_accum(elem) == elem, v,
          "an operand that is no accumulator type");
+    need(s, !merged || elem == TW_F32, v, "merged folds are of f32");
     if (ins->op == TWI_DOT) {
         need(s, arg_type(s, v, 1).elem == (uint8_t)elem && arg_type(s, v, 2).elem == (uint8_t)elem,
              v, "operands of different types");
@@ -277,6 +279,19 @@ static void check_result(state *s, twi_id v) {
              "the carry has another type");
 }
 
+static void check_part(state *s, twi_id v) {
+    const twi_ins *ins = &s->ir->ins.at[v];
+    need(s, ins->nargs == 1, v, "a part of one fold");
+    if (ins->nargs != 1)
+        return;
+    const twi_ins *fold = &s->ir->ins.at[twi_arg(s->ir, v, 0)];
+    need(s, fold->op == TWI_LOGSUMEXP || fold->op == TWI_MOMENTS, v,
+         "a part of a fold of several results");
+    need(s, ins->attr == 1, v, "no such part");
+    need(s, ins->type.elem == fold->type.elem && ins->type.axes == fold->type.axes, v,
+         "a part has the fold's type");
+}
+
 static void check_ins(state *s, twi_id v, uint32_t region) {
     const tw_ir *ir = s->ir;
     const twi_ins *ins = &ir->ins.at[v];
@@ -300,6 +315,8 @@ static void check_ins(state *s, twi_id v, uint32_t region) {
         check_scan(s, v, region);
     else if (ins->op == TWI_RESULT)
         check_result(s, v);
+    else if (ins->op == TWI_PART)
+        check_part(s, v);
     else if (ins->op == TWI_CARRY)
         wrong(s, v, "a carry in a body");
     else if (kind != TWI_KIND_REGION)

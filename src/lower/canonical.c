@@ -34,7 +34,7 @@ static void take(row *r, twi_lid base, int64_t step, int64_t away, int64_t trips
         return;
     twi_lid i = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, trips));
     twi_lid at = plus(w, base, twi_w_ix(w, TWI_MUL, i, twi_w_int(w, step)));
-    twi_state a = {{get(r, at), 0}}, b = {{get(r, plus(w, at, twi_w_int(w, away))), 0}};
+    twi_state a = {{get(r, at), 0, 0}}, b = {{get(r, plus(w, at, twi_w_int(w, away))), 0, 0}};
     put(r, at, twi_state_combine(w, r->f, a, b).v[0]);
     twi_w_close(w);
 }

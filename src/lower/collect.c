@@ -6,7 +6,7 @@
 #include "lower/walk.h"
 
 typedef struct {
-    uint32_t object[2];
+    uint32_t object[TWI_STATES];
     unsigned rank; /* of the index without the last dimension, the folded subgroups */
     int64_t subs;
     bool tree;

@@ -50,10 +50,11 @@ void twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsi
     memset(f, 0, sizeof *f);
     f->id = id;
     f->own = i->type.axes;
-    f->states = i->op == TWI_ARGMAX || i->op == TWI_ARGMIN ? 2 : 1;
+    f->states = twi_monoid_of(i->op)->states;
     for (unsigned k = 0; k < i->nfold; k++)
         f->folded |= 1ull << i->fold[k];
     f->streams = twi_fold_streams(w->ir, w->frame, id);
+    f->even = twi_is_merged(w->ir, id) && twi_merged_even(w, f);
     f->first_loop = f->chunk_loop = -1;
     for (unsigned k = 0; k < n; k++) {
         if (!((f->own | f->folded) >> loops[k].axis & 1))
@@ -87,6 +88,12 @@ void twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsi
 /* ---- states
  * ----------------------------------------------------------------------------------------- */
 twi_state twi_state_identity(twi_lowering *w, const twi_fold *f, unsigned count) {
+    if (twi_is_merged(w->ir, f->id)) {
+        twi_state m = twi_merged_identity(w, f);
+        for (unsigned k = 0; k < f->states; k++)
+            m.v[k] = twi_w_splat(w, m.v[k], count);
+        return m;
+    }
     const twi_ins *i = fold_ins(w, f);
     tw_elem elem = (tw_elem)twi_ins_of(w->ir, twi_arg(w->ir, f->id, 0))->type.elem;
     unsigned identity = twi_monoid_of(i->op)->identity;
@@ -96,7 +103,7 @@ twi_state twi_state_identity(twi_lowering *w, const twi_fold *f, unsigned count)
         identity = TWI_ID_ZERO;
     uint64_t bits = twi_identity_bits((twi_identity)identity, elem);
     unsigned flag = i->op == TWI_DOT ? 0 : TWI_FLAG_IDENTITY;
-    twi_state s = {{twi_w_splat(w, twi_w_const(w, elem, bits, flag), count), 0}};
+    twi_state s = {{twi_w_splat(w, twi_w_const(w, elem, bits, flag), count), 0, 0}};
     if (f->states == 2)
         s.v[1] = twi_w_splat(w, twi_w_int(w, INT64_MAX), count);
     return s;
@@ -136,7 +143,9 @@ static twi_lid better(twi_lowering *w, bool greatest, twi_state a, twi_state b) 
 
 twi_state twi_state_combine(twi_lowering *w, const twi_fold *f, twi_state a, twi_state b) {
     const twi_ins *i = fold_ins(w, f);
-    twi_state r = {{0, 0}};
+    twi_state r = {{0, 0, 0}};
+    if (twi_is_merged(w->ir, f->id))
+        return twi_merged_combine(w, f, a, b);
     if (f->states == 2) {
         twi_lid take = better(w, i->op == TWI_ARGMAX, b, a);
         r.v[0] = twi_w_op(w, TWI_SELECT, take, b.v[0], a.v[0]);
@@ -180,6 +189,8 @@ twi_object twi_fold_shape(twi_lowering *w, const twi_fold *f, tw_elem elem, int6
 
 static void acc_object(twi_lowering *w, twi_fold *f, unsigned state, tw_elem elem) {
     twi_object o = twi_fold_shape(w, f, elem, 0);
+    if (state == 2 && f->even)
+        o.count = 1;
     f->acc[state] = twi_lb_object(&w->c, &o);
 }
 
@@ -193,7 +204,7 @@ void twi_fold_open(twi_lowering *w, const twi_fold *f, uint64_t axes) {
 
 static twi_state acc_load(twi_lowering *w, const twi_fold *f) {
     twi_lid index[TWI_MAX_RANK];
-    twi_state s = {{0, 0}};
+    twi_state s = {{0, 0, 0}};
     twi_fold_index(w, f, index);
     for (unsigned k = 0; k < f->states; k++) {
         twi_laccess a = {.object = f->acc[k]};
@@ -232,10 +243,10 @@ void twi_fold_init(twi_lowering *w, twi_fold *f) {
         return;
     }
     tw_elem elem = (tw_elem)twi_ins_of(w->ir, twi_arg(w->ir, f->id, 0))->type.elem;
-    if (!f->acc[0])
-        acc_object(w, f, 0, elem);
-    if (f->states == 2 && !f->acc[1])
-        acc_object(w, f, 1, TW_I64);
+    const bool merged = twi_is_merged(w->ir, f->id);
+    for (unsigned k = 0; k < f->states; k++)
+        if (!f->acc[k])
+            acc_object(w, f, k, k == 0 || merged ? elem : TW_I64);
     uint32_t mark = twi_w_scope(w);
     unsigned depth = twi_w_depth(w);
     twi_fold_open(w, f, f->own | f->folded);
@@ -250,8 +261,10 @@ void twi_fold_init(twi_lowering *w, twi_fold *f) {
 /* The element that the open digits name, as a state; the identity where it does not exist. */
 static twi_state element(twi_lowering *w, const twi_fold *f, twi_lid real) {
     const twi_ins *i = fold_ins(w, f);
-    twi_state s = {{twi_w_value(w, twi_arg(w->ir, f->id, 0)), 0}};
-    if (f->states == 2) {
+    twi_state s = {{twi_w_value(w, twi_arg(w->ir, f->id, 0)), 0, 0}};
+    if (twi_is_merged(w->ir, f->id)) {
+        s = twi_merged_element(w, f, s.v[0]);
+    } else if (f->states == 2) {
         unsigned a = i->fold[0];
         s.v[1] = twi_w_position(w, a);
         if ((int)a == w->lane_axis)
@@ -296,7 +309,7 @@ void twi_fold_update(twi_lowering *w, const twi_fold *f) {
     }
     twi_state acc = acc_load(w, f);
     if (fold_ins(w, f)->op == TWI_DOT) {
-        twi_state r = {{dot_step(w, f, acc.v[0]), 0}};
+        twi_state r = {{dot_step(w, f, acc.v[0]), 0, 0}};
         if (real)
             r.v[0] = twi_w_op(w, TWI_SELECT, real, r.v[0], acc.v[0]);
         acc_store(w, f, r);
@@ -324,12 +337,13 @@ twi_state twi_state_lanes(twi_lowering *w, const twi_fold *f, twi_state s, const
         return s;
     }
     for (unsigned k = 0; k < log_extent; k++) {
-        uint32_t bit = 1u << (log_stride + k);
-        twi_state o = {{twi_w_lane_xor(w, s.v[0], bit), twi_w_lane_xor(w, s.v[1], bit)}};
+        twi_state o = s; /* even: the other lane has the same count */
+        for (unsigned i = 0; i < (f->even ? 2 : f->states); i++)
+            o.v[i] = twi_w_lane_xor(w, s.v[i], 1u << (log_stride + k));
         s = twi_state_combine(w, f, s, o);
     }
-    if (w->vectors)
-        for (unsigned k = 0; k < 2; k++)
+    for (unsigned k = 0; w->vectors && k < f->states; k++)
+        if (twi_w_count(w, s.v[k]) > 1)
             s.v[k] = twi_lb_extract(&w->c, s.v[k], 0);
     return s;
 }
@@ -388,7 +402,7 @@ static twi_state combine_parts(twi_lowering *w, const twi_fold *f, const part_di
 static twi_state complete(twi_lowering *w, const twi_fold *f, twi_state s) {
     const twi_ins *i = fold_ins(w, f);
     if (twi_dot_start(w->ir, f->id) && !starts_chain(w, f)) {
-        twi_state start = {{twi_w_value(w, twi_dot_start(w->ir, f->id)), 0}};
+        twi_state start = {{twi_w_value(w, twi_dot_start(w->ir, f->id)), 0, 0}};
         s = twi_state_combine(w, f, start, s);
     }
     if (i->op != TWI_SUM || i->order == TWI_ORDER_FREE || !twi_is_float((tw_elem)i->type.elem))
@@ -403,30 +417,45 @@ static twi_state complete(twi_lowering *w, const twi_fold *f, twi_state s) {
     return s;
 }
 
-void twi_fold_settle(twi_lowering *w, const twi_fold *f, twi_state s, bool at_top) {
-    s = complete(w, f, s);
-    twi_lid x = s.v[f->states - 1];
-    if (f->states == 2 && fold_ins(w, f)->type.elem == TW_I64) {
-        /* of nothing: -1 */
-        twi_lid none = twi_w_ix(w, TWI_EQ, x, twi_w_int(w, INT64_MAX));
-        x = twi_w_op(w, TWI_SELECT, none, twi_w_int(w, -1), x);
-    }
-    twi_home *h = &w->home[f->id];
+/* x is the value of the fold, or of a part of it, at the open digits. */
+static void settle(twi_lowering *w, const twi_fold *f, twi_id id, twi_lid x, bool at_top) {
+    twi_home *h = &w->home[id];
     h->frame = (uint8_t)w->frame_id;
-    twi_w_make_carrier(w, f->id);
-    twi_w_carry(w, f->id, x);
+    twi_w_make_carrier(w, id);
+    twi_w_carry(w, id, x);
     if (at_top && twi_w_stripe_index(w, f->own, NULL) == 0) {
         h->kind = TWI_HOME_SSA;
         h->ssa = x;
-        twi_sym name = fold_ins(w, f)->name;
+        twi_sym name = twi_ins_of(w->ir, id)->name;
         if (name && !twi_lins_of(w->c.f, x)->name)
             twi_lins_of(w->c.f, x)->name = name;
         return;
     }
     if (!h->object)
-        h->object = twi_w_stripe(w, f->id, (tw_elem)fold_ins(w, f)->type.elem, f->own);
+        h->object = twi_w_stripe(w, id, (tw_elem)twi_ins_of(w->ir, id)->type.elem, f->own);
     h->kind = TWI_HOME_STRIPE;
     twi_w_stripe_store(w, h->object, f->own, x);
+}
+
+void twi_fold_settle(twi_lowering *w, const twi_fold *f, twi_state s, bool at_top) {
+    if (twi_is_merged(w->ir, f->id)) {
+        s = twi_merged_done(w, f, s);
+        settle(w, f, f->id, s.v[0], at_top);
+        for (uint32_t k = 0; k < w->cut.all.n; k++) {
+            twi_id v = w->cut.all.at[k];
+            const twi_ins *i = twi_ins_of(w->ir, v);
+            if (i->op == TWI_PART && twi_arg(w->ir, v, 0) == f->id)
+                settle(w, f, v, s.v[i->attr], at_top);
+        }
+        return;
+    }
+    s = complete(w, f, s);
+    twi_lid x = s.v[f->states - 1];
+    if (f->states == 2) { /* of nothing: -1 */
+        twi_lid none = twi_w_ix(w, TWI_EQ, x, twi_w_int(w, INT64_MAX));
+        x = twi_w_op(w, TWI_SELECT, none, twi_w_int(w, -1), x);
+    }
+    settle(w, f, f->id, x, at_top);
 }
 
 int64_t twi_fold_subs(const twi_lowering *w, const twi_fold *f) {

@@ -268,13 +268,14 @@ static bool operands_reach(const judge *j, twi_id v, unsigned frame, unsigned de
 
 static bool value_reaches(const judge *j, twi_id v, unsigned frame, unsigned depth) {
     const twi_ins *i = twi_ins_of(j->ir, v);
-    const twi_place *p = twi_plan_place(j->plan, v);
+    const twi_place *p = twi_plan_place(j->plan, i->op == TWI_PART ? twi_arg(j->ir, v, 0) : v);
     unsigned kind = twi_op_row(i->op)->kind, home = p ? p->frame : 0;
     if (kind == TWI_KIND_LOCAL && !j->cut.value[v].kept)
         return operands_reach(j, v, frame, depth + 1);
-    if (kind == TWI_KIND_LEAF && i->op != TWI_CARRY && i->op != TWI_RESULT)
+    if (kind == TWI_KIND_LEAF && i->op != TWI_CARRY && i->op != TWI_RESULT && i->op != TWI_PART)
         return true;
-    if (twi_same_maps(j->plan, home, frame, i->type.axes) || (p && p->to == frame + 1))
+    if (twi_same_maps(j->plan, home, frame, i->type.axes) ||
+        (p && p->to == frame + 1 && i->op != TWI_PART))
         return true;
     return twi_refuse(
         j->why,

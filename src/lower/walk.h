@@ -177,9 +177,10 @@ bool twi_is_move(const twi_lowering *w,
                  twi_id store); /* stores what it loads, in one storage type: bits are moved */
 
 /* ---- fold.c, collect.c, canonical.c ---- */
+#define TWI_STATES 3
 typedef struct {
-    twi_lid v[2];
-} twi_state; /* value; argmax: value and index */
+    twi_lid v[TWI_STATES];
+} twi_state; /* by component, as ir/monoid.def lists them */
 typedef struct twi_fold {
     twi_id id;
     uint64_t own, folded; /* axes */
@@ -189,14 +190,15 @@ typedef struct twi_fold {
     int level;            /* loops open around an update */
     uint8_t inner[TWI_MAX_AXES];       /* digits of each axis that tell its accumulators apart */
     uint8_t chunk_inner[TWI_MAX_AXES]; /* digits of its own axes opened inside the chunk loop */
-    uint32_t acc[2];                   /* objects */
+    uint32_t acc[TWI_STATES];          /* objects */
     uint32_t chunks;                   /* canonical: results of chunks */
     bool streams;                      /* canonical, element by element (plan/scope.h): */
     unsigned levels;                   /* rows of accumulators, the last dimension lanes[level] */
     uint32_t row[TWI_STREAM_LEVELS];
     int64_t lanes[TWI_STREAM_LEVELS];
-    uint32_t part[2]; /* results of single subgroups, until collected */
-    unsigned states;  /* 2: argmax, argmin */
+    uint32_t part[TWI_STATES]; /* results of single subgroups, until collected */
+    unsigned states;
+    bool even; /* merged: no guards, so all accumulators hold equally many elements */
 } twi_fold;
 void twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsigned n,
                    twi_fold *f);
@@ -263,6 +265,14 @@ twi_lid twi_scan_identity(const twi_scan *s);
 twi_lid twi_scan_start(const twi_scan *s); /* what an exclusive scan gives the first element */
 twi_lid twi_scan_combine(const twi_scan *s, twi_lid a, twi_lid b);
 void twi_scan_canonical(const twi_scan *s); /* scan_canonical.c: of the row at the open digits */
+
+/* ---- merged.c: folds of several results ---- */
+bool twi_is_merged(const tw_ir *ir, twi_id fold);
+bool twi_merged_even(const twi_lowering *w, const twi_fold *f);
+twi_state twi_merged_identity(twi_lowering *w, const twi_fold *f);
+twi_state twi_merged_element(twi_lowering *w, const twi_fold *f, twi_lid x);
+twi_state twi_merged_combine(twi_lowering *w, const twi_fold *f, twi_state a, twi_state b);
+twi_state twi_merged_done(twi_lowering *w, const twi_fold *f, twi_state s); /* after the last */
 
 /* ---- count.c ---- */
 /* Value of an integer expression in the middle of all groups, workers and trips: trip counts known

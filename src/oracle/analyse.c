@@ -68,12 +68,15 @@ static bool bounded(const job *j, twi_id v) {
     case TWI_SUM:
     case TWI_PROD:
     case TWI_DOT:
+    case TWI_MOMENTS:
         return !twi_fixed_order(ir, ins, j->canonical, &order) || any_argument(j, ins);
     case TWI_EXP:
     case TWI_LOG:
     case TWI_TANH:
     case TWI_ERF:
         return (ir->math != 0 && !j->canonical) || any_argument(j, ins);
+    case TWI_PART: /* a maximum is determined, what is summed beside it is not */
+        return true;
     case TWI_PAR:
     case TWI_SERIAL:
         return false;

@@ -146,23 +146,11 @@ static void sort_parts(twi_part *p, uint32_t n) {
         }
 }
 
-/* Closes a sum of n terms, and of a start value that a dot's chains begin with (NULL: none). */
-static void finish_sum(const twi_folding *f, adding *s, const twi_form *start, twi_form *out,
-                       twi_part *room) {
-    uint32_t depth;
-    size_t n = f->n;
-    double most = twi_rounding_of(s->elem).most, u = unit_of(s->elem) * 0x1.00001p+0;
-    double r = rounding_of(f, s, n, &depth);
-    bool beginning = start && !(start->kind == TWI_EXACT && start->v == 0.0);
-    if (beginning) { /* its chain carries it along: one more term in each of that chain's partial
-                        sums */
-        add_term(s, 0, start); /* the tree has been walked: slot 0 is free */
-        if (start->kind != TWI_ANYTHING && fabs(start->v) < INFINITY)
-            r += u * ((double)depth + 1.0) * (fabs(start->v) + twi_form_radius(start)) +
-                 u * (fabs(s->sum + s->rest) + s->r + r);
-    }
+/* Closes a sum of n terms that may be off by r beside their own errors. */
+static void close_sum(const adding *s, size_t n, double r, twi_form *out, twi_part *room) {
     if (special(s, n + 1, out))
         return;
+    double most = twi_rounding_of(s->elem).most, u = unit_of(s->elem) * 0x1.00001p+0;
     double slack = ((double)n + 4.0) * 0x1p-52 * (s->above - s->below);
     double v = s->sum + s->rest;
     *out = (twi_form){.kind = TWI_RANGE, .v = v, .flags = s->flags, .part = room};
@@ -182,6 +170,24 @@ static void finish_sum(const twi_folding *f, adding *s, const twi_form *start, t
             room[out->n++] = s->keep[k];
     sort_parts(room, out->n);
     twi_form_close(s->elem, out);
+}
+
+/* Closes a sum of n terms, and of a start value that a dot's chains begin with (NULL: none). */
+static void finish_sum(const twi_folding *f, adding *s, const twi_form *start, twi_form *out,
+                       twi_part *room) {
+    uint32_t depth;
+    size_t n = f->n;
+    double u = unit_of(s->elem) * 0x1.00001p+0;
+    double r = rounding_of(f, s, n, &depth);
+    bool beginning = start && !(start->kind == TWI_EXACT && start->v == 0.0);
+    if (beginning) { /* its chain carries it along: one more term in each of that chain's partial
+                        sums */
+        add_term(s, 0, start); /* the tree has been walked: slot 0 is free */
+        if (start->kind != TWI_ANYTHING && fabs(start->v) < INFINITY)
+            r += u * ((double)depth + 1.0) * (fabs(start->v) + twi_form_radius(start)) +
+                 u * (fabs(s->sum + s->rest) + s->r + r);
+    }
+    close_sum(s, n, r, out, room);
 }
 
 /* One product of a dot, whether it is rounded by itself or fused. */
@@ -293,6 +299,19 @@ static void bound_sum(twi_oracle *o, const twi_folding *f, twi_form *out, twi_pa
     finish_sum(f, &s, dot && f->args > 2 ? &start : NULL, out, room);
 }
 
+void twi_bound_terms(twi_oracle *o, const twi_terms *t, twi_form *out, twi_part *room) {
+    adding s = {.elem = TW_F32, .positive = true};
+    twi_part more[TWI_ROOM];
+    s.v = twi_scratch(o, 2 * t->n + 2);
+    s.e = s.v + t->n + 1;
+    for (size_t k = 0; k < t->n; k++) {
+        twi_form x;
+        t->term(t->user, k, &x, more);
+        add_term(&s, k, &x);
+    }
+    close_sum(&s, t->n, t->r, out, room);
+}
+
 /* Products: relative errors add up; a partial product may leave the type's range in some order. */
 static void bound_product(const twi_folding *f, twi_form *out) {
     twi_rounding q = twi_rounding_of(f->to);
@@ -335,7 +354,7 @@ static void bound_product(const twi_folding *f, twi_form *out) {
 
 /* max, min: decided if one interval lies beyond all others: then it is that operand. */
 static void bound_best(const twi_folding *f, twi_form *out) {
-    bool max = f->ins->op == TWI_FMAX, any = false;
+    bool max = f->ins->op != TWI_FMIN, any = false;
     twi_form best = {0};
     double lo = 0.0, hi = 0.0, e = 0.0;
     size_t which = 0;
@@ -481,6 +500,13 @@ void twi_bound_fold(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part
     case TWI_ANY:
     case TWI_ALL:
         bound_truth(f, out);
+        return;
+    case TWI_LOGSUMEXP:
+    case TWI_MOMENTS:
+        if (f->ins->op == TWI_LOGSUMEXP && f->part == 0)
+            bound_best(f, out);
+        else
+            twi_bound_merged(o, f, out, room);
         return;
     case TWI_FMIN:
     case TWI_FMAX:

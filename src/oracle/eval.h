@@ -133,9 +133,9 @@ void twi_eval_load(twi_oracle *o, twi_id v);
 void twi_eval_store(twi_oracle *o, twi_id v);
 /* ---- local.c ---- */
 void twi_eval_local(twi_oracle *o, twi_id v); /* leaves, moves, elementwise */
-/* ---- fold.c, bound.c ---- */
-void twi_eval_fold(twi_oracle *o, twi_id v);
-typedef struct { /* one fold being evaluated */
+/* ---- fold.c, bound.c, merged.c ---- */
+void twi_eval_fold(twi_oracle *o, twi_id v); /* PART too */
+typedef struct {                             /* one fold being evaluated */
     twi_id v;
     const twi_ins *ins;
     tw_elem from, to;     /* elements of the operand; accumulator */
@@ -143,11 +143,22 @@ typedef struct { /* one fold being evaluated */
     unsigned args;
     const twi_tile *arg[3];
     size_t n;                 /* elements folded */
+    unsigned part;            /* of a fold of several results: which */
+    twi_form first;           /* part 1: the element of part 0 */
     const int64_t *offset[2]; /* of them, in the two operands */
     int64_t base[3];          /* of the element being made */
     const twi_layout *layout;
 } twi_folding;
 void twi_bound_fold(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part *room);
+/* Logsumexp's part 1; moments. */
+void twi_bound_merged(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part *room);
+typedef struct { /* a sum of n forms, off by r beside their own errors */
+    size_t n;
+    double r;
+    void (*term)(const void *user, size_t k, twi_form *x, twi_part *room);
+    const void *user;
+} twi_terms;
+void twi_bound_terms(twi_oracle *o, const twi_terms *t, twi_form *out, twi_part *room);
 const twi_layout *twi_layout_of(twi_oracle *o, const twi_folding *f);
 double *twi_scratch(twi_oracle *o, size_t n);
 

@@ -208,16 +208,19 @@ static bool prepare(twi_oracle *o, twi_folding *f) {
 }
 
 void twi_eval_fold(twi_oracle *o, twi_id v) {
-    const twi_ins *ins = &o->ir->ins.at[v];
     twi_tile *t = &o->tile[v];
-    twi_folding f = {.v = v, .ins = ins, .to = (tw_elem)ins->type.elem};
+    const bool part = o->ir->ins.at[v].op == TWI_PART;
+    const twi_id fold = part ? twi_arg(o->ir, v, 0) : v;
+    const twi_ins *ins = &o->ir->ins.at[fold];
+    twi_folding f = {.v = fold, .ins = ins, .to = (tw_elem)ins->type.elem};
+    f.part = part ? o->ir->ins.at[v].attr : 0;
     twi_part room[TWI_ROOM];
     twi_walk w;
     f.args = ins->nargs < 3 ? ins->nargs : 3;
     (void)twi_fixed_order(o->ir, ins, o->options.canonical, &f.order);
     twi_walk_begin(&w, t);
     for (unsigned k = 0; k < f.args; k++) {
-        f.arg[k] = &o->tile[twi_arg(o->ir, v, k)];
+        f.arg[k] = &o->tile[twi_arg(o->ir, fold, k)];
         twi_walk_add(&w, t, f.arg[k]);
     }
     f.from = (tw_elem)f.arg[0]->elem;
@@ -234,6 +237,8 @@ void twi_eval_fold(twi_oracle *o, twi_id v) {
             continue;
         }
         twi_form x = {0};
+        if (part)
+            f.first = twi_tile_get(&o->tile[fold], k);
         twi_bound_fold(o, &f, &x, room);
         twi_tile_put(o, t, k, &x);
     }

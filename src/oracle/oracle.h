@@ -78,6 +78,11 @@ typedef struct {
 } twi_allowed;
 twi_allowed twi_oracle_allowed(const twi_oracle *o, uint32_t array, size_t k);
 
+/* o ran what a pass made of the program that `text` ran (other folds, the same arrays): do the
+ * values of `text` lie where o allows them? NULL: they do; else the first element that does not, as
+ * text. */
+const char *twi_oracle_agrees(twi_oracle *o, const twi_oracle *text);
+
 /* Elements of an array of a specialised IR; its extents (rank numbers). */
 size_t twi_array_extents(const tw_ir *ir, uint32_t array, int64_t *extent);
 

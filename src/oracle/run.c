@@ -67,7 +67,8 @@ static bool set_up_array(twi_oracle *o, uint32_t id, bool bounded) {
 /* Is it folded by max or min? Then the winner's error is the result's too. */
 static bool may_win(const tw_ir *ir, twi_id v) {
     for (twi_id w = 1; w < ir->ins.n; w++)
-        if ((ir->ins.at[w].op == TWI_FMAX || ir->ins.at[w].op == TWI_FMIN) &&
+        if ((ir->ins.at[w].op == TWI_FMAX || ir->ins.at[w].op == TWI_FMIN ||
+             ir->ins.at[w].op == TWI_LOGSUMEXP) &&
             twi_arg(ir, w, 0) == v)
             return true;
     return false;
@@ -264,7 +265,7 @@ static void run_body(twi_oracle *o, const twi_region *r) {
         o->ops += o->tile[v].total;
         if (ins->op == TWI_LOAD)
             twi_eval_load(o, v);
-        else if (kind == TWI_KIND_FOLD)
+        else if (kind == TWI_KIND_FOLD || ins->op == TWI_PART)
             twi_eval_fold(o, v);
         else
             twi_eval_local(o, v);

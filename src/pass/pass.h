@@ -10,4 +10,10 @@
  * from then on a row number is an axis like others. Needs a verified IR; sets ir->lifted. */
 bool opt_lift(tw_ir *ir);
 
+/* May the fold v be taken into the earlier one that it waits for (merge.c)? */
+bool twi_can_merge(const tw_ir *ir, twi_id v);
+/* Takes it in and adds its name to ir->merged; false: it cannot be. Needs a specialised IR, lifted
+ * or not; ids and names of values stay. */
+bool opt_merge(tw_ir *ir, twi_id v);
+
 #endif

@@ -336,7 +336,7 @@ static bool value_fits(const twi_judge *j, twi_id v) {
     if (slots > j->caps->slots)
         return twi_refuse(j->why, "value %s: M5: %lld slots > %lu", twi_value_name(j->ir, v),
                           (long long)slots, (unsigned long)j->caps->slots);
-    if (kind == TWI_KIND_FOLD)
+    if (kind == TWI_KIND_FOLD || ins->op == TWI_PART)
         return stripe_fits(j, v, "fold");
     if (kind == TWI_KIND_ORDER)
         return stripe_fits(j, v, "scan") && twi_judge_scan(j, v);

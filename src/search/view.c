@@ -89,7 +89,7 @@ void twi_view_init(twi_view *v, twi_arena *arena, const tw_ir *ir, const twi_cap
             view_fold(v, id);
         if (twi_op_row(op)->kind == TWI_KIND_ORDER)
             view_scan(v, id);
-        if (op == TWI_CARRY || op == TWI_RESULT)
+        if (op == TWI_CARRY || op == TWI_RESULT || op == TWI_PART)
             v->stripes |= twi_ins_of(ir, id)->type.axes;
         v->serial = v->serial || op == TWI_SERIAL;
     }

@@ -24,6 +24,7 @@ typedef struct {
     const char *kernel, *dims, *bind; /* "R=3 W=70"; "T=f32" */
     const char *caps, *plan;          /* a plan's text instead of random ones */
 } subject;
+typedef enum { PLAIN, CANONICAL, MERGED } mode; /* MERGED: all folds that can be */
 
 static const subject subjects[] = {
     {"row_sum", "R=3 W=70", "T=f32", NULL, NULL},
@@ -58,6 +59,19 @@ static const subject subjects[] = {
     {"corpus/triangle", "R=9 W=40 U=3", "", NULL, NULL},
     {"corpus/triangle", "R=3 W=70 U=2", "", NULL, NULL},
     {"corpus/ragged_tiles", "R=3 W=31", "B=12", NULL, NULL},
+};
+
+/* merges: their folds of several results; every fixture. */
+static const subject merges[] = {
+    {"softmax", "R=3 W=65", "T=f32", NULL, NULL},
+    {"softmax", "R=3 W=64", "T=f32", NULL, NULL},
+    {"softmax", "R=2 W=1", "T=f16", NULL, NULL},
+    {"softmax", "R=2 W=300", "T=f32", NULL, NULL},
+    {"layernorm", "R=2 W=129", "T=f32", NULL, NULL},
+    {"layernorm", "R=2 W=128", "T=f32", NULL, NULL},
+    {"layernorm", "R=3 W=1", "T=f32", NULL, NULL},
+    {"residual_layernorm", "R=3 W=63", "T=bf16", NULL, NULL},
+    {"residual_layernorm", "R=2 W=700", "T=f32", NULL, NULL},
 };
 
 /* given_plans: what random plans do not reach: values taken from one frame to another. */
@@ -131,6 +145,17 @@ static tw_ir *load(tw_context *ctx, twi_arena *a, const subject *s, bool canonic
     return sp;
 }
 
+/* What merging leaves of a program; the program itself where nothing is to be merged. */
+static const tw_ir *merged(twi_arena *a, const tw_ir *ir, bool all) {
+    tw_ir *out = twi_ir_clone(ir, a);
+    unsigned n = 0;
+    for (twi_id v = 1; all && v < ir->ins.n; v++)
+        n += opt_merge(out, v);
+    if (all)
+        assert_true(n > 0 && twi_ir_verify(out));
+    return all ? out : ir;
+}
+
 typedef struct {
     void *data;
     int64_t shape[TWI_MAX_RANK], stride[TWI_MAX_RANK];
@@ -159,7 +184,7 @@ typedef struct {
     tw_context *ctx;
     twi_arena *a;
     const subject *s;
-    const tw_ir *ir;
+    const tw_ir *ir, *text; /* planned; as written */
     twi_caps caps;
     uint64_t seed;
     twi_fixture fix;
@@ -316,6 +341,11 @@ static void check_plan(trial *t) {
     twi_oracle *o = twi_oracle_run(a, ir, &oin, loop->order.at, loop->order.n, NULL);
     if (twi_oracle_error(o))
         complain(t, twi_oracle_error(o));
+    if (t->text != ir) {
+        twi_oracle *text = twi_oracle_run(a, t->text, &oin, NULL, 0, NULL);
+        if (twi_oracle_agrees(o, text))
+            complain(t, twi_oracle_agrees(o, text));
+    }
     for (uint32_t k = 1; k < ir->array.n; k++) {
         if (ir->array.at[k].role != TWI_OUT && ir->array.at[k].role != TWI_INOUT)
             continue;
@@ -334,7 +364,7 @@ static uint64_t setting(const char *name, uint64_t otherwise) {
 
 #define OFFERS UINT64_MAX /* as the first seed: proposals of the families */
 
-static void run_subjects(const subject *list, size_t n, const char *caps_name, bool canonical,
+static void run_subjects(const subject *list, size_t n, const char *caps_name, mode how,
                          uint64_t first, uint64_t plans) {
     if (getenv("TW_CAPS") && strcmp(getenv("TW_CAPS"), caps_name) != 0)
         return;
@@ -352,11 +382,14 @@ static void run_subjects(const subject *list, size_t n, const char *caps_name, b
         twi_arena_init(&a, &ctx->mem);
         trial t = {.ctx = ctx, .a = &a, .s = s, .offers = first == OFFERS ? plans : 0};
         assert_true(twi_caps_named(ctx, caps_name, &t.caps));
-        t.ir = load(ctx, &a, s, canonical);
+        t.text = load(ctx, &a, s, how == CANONICAL);
+        t.ir = merged(&a, t.text, how == MERGED);
         for (uint64_t plan = 0; plan < plans; plan++) {
             twi_mark mark = twi_arena_mark(&a);
             t.seed = t.offers ? plan : first + plan;
-            t.fix = plan % 2 ? TWI_FIX_NORMAL : TWI_FIX_EXACT;
+            t.fix = how == MERGED ? (twi_fixture)(TWI_FIX_NONE + 1 + plan % (TWI_FIXTURES - 1))
+                    : plan % 2    ? TWI_FIX_NORMAL
+                                  : TWI_FIX_EXACT;
             check_plan(&t);
             twi_arena_reset(&a, mark);
         }
@@ -366,18 +399,23 @@ static void run_subjects(const subject *list, size_t n, const char *caps_name, b
     }
 }
 
-static void run_all(const char *caps_name, bool canonical) {
-    run_subjects(subjects, sizeof subjects / sizeof *subjects, caps_name, canonical,
+static void run_all(const char *caps_name, mode how) {
+    run_subjects(subjects, sizeof subjects / sizeof *subjects, caps_name, how,
                  setting("TW_SEED", 0), setting("TW_PLANS", 3));
 }
 
+static void run_merges(const char *caps_name) {
+    run_subjects(merges, sizeof merges / sizeof *merges, caps_name, MERGED, setting("TW_SEED", 0),
+                 setting("TW_PLANS", 3) * 3);
+}
+
 static void run_given(const char *caps_name) {
-    run_subjects(given_plans, sizeof given_plans / sizeof *given_plans, caps_name, false, 0, 2);
+    run_subjects(given_plans, sizeof given_plans / sizeof *given_plans, caps_name, PLAIN, 0, 2);
 }
 
 /* What the families propose, TW_OFFERS of each subject, evenly over the ranks. */
 static void run_offers(const char *caps_name) {
-    run_subjects(subjects, sizeof subjects / sizeof *subjects, caps_name, false, OFFERS,
+    run_subjects(subjects, sizeof subjects / sizeof *subjects, caps_name, PLAIN, OFFERS,
                  setting("TW_OFFERS", 3));
 }
 
@@ -397,33 +435,42 @@ static void given_simt4(void **state) {
     (void)state;
     run_given("simt4");
 }
+static void merged_avx512(void **state) {
+    (void)state;
+    run_merges("cpu-avx512");
+}
+static void merged_simt4(void **state) {
+    (void)state;
+    run_merges("simt4");
+}
 static void on_avx512(void **state) {
     (void)state;
-    run_all("cpu-avx512", false);
+    run_all("cpu-avx512", PLAIN);
 }
 static void on_baseline(void **state) {
     (void)state;
-    run_all("cpu-baseline", false);
+    run_all("cpu-baseline", PLAIN);
 }
 static void on_simt4(void **state) {
     (void)state;
-    run_all("simt4", false);
+    run_all("simt4", PLAIN);
 }
 static void on_simt32(void **state) {
     (void)state;
-    run_all("simt32", false);
+    run_all("simt32", PLAIN);
 }
 static void canonical_avx512(void **state) {
     (void)state;
-    run_all("cpu-avx512", true);
+    run_all("cpu-avx512", CANONICAL);
 }
 static void canonical_simt4(void **state) {
     (void)state;
-    run_all("simt4", true);
+    run_all("simt4", CANONICAL);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(merged_avx512),    cmocka_unit_test(merged_simt4),
         cmocka_unit_test(given_avx512),     cmocka_unit_test(given_simt4),
         cmocka_unit_test(offers_simt4),     cmocka_unit_test(offers_simt32),
         cmocka_unit_test(on_avx512),        cmocka_unit_test(on_baseline),
