@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cases of each part of make bench-gpu: a kernel, its type, its dims in order, and the ratio to the best peer that is
-wanted. A plan of bench/gpu/plans/KERNEL-TYPE-SHAPE.plan is taken where there is one, else the model's first."""
+wanted. A plan of bench/gpu/plans/ (PLANS=folder) is taken where there is one, else the model's first: KERNEL-TYPE-SHAPE.plan, or
+KERNEL-SETTINGS.plan as bench/gpu/shortlist and bench/gpu/race leave it."""
 import collections
 import os
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PLANS = os.path.join(ROOT, "bench/gpu/plans")
-DIMS = {"gemm": "MNK", "transpose": "MN", "embedding": "VDT"}
+PLANS = os.environ.get("PLANS") or os.path.join(ROOT, "bench/gpu/plans")
+DIMS = {"gemm": "MNK", "transpose": "MN", "embedding": "VDN", "cross_entropy": "RV"}
+OTHER = {"scan": {"EXCLUSIVE": "false", "REVERSE": "false"}, "cross_entropy": {"I": "i64"}, "embedding": {"I": "i64"}}
 
 Case = collections.namedtuple("Case", "part kernel elem dims wanted")
 BOTH = ("f32", "bf16")
@@ -41,15 +43,24 @@ def shape(case):
     return "x".join(str(n) for n in case.dims)
 
 
-def dims(case, names=None):
-    """By name: those that the kernel declares, in the order of DIMS (R, W if it says nothing)."""
-    return dict(zip(names or DIMS.get(case.kernel, "RW"), case.dims))
+def dims(case):
+    """By name."""
+    return dict(zip(DIMS.get(case.kernel, "RW"), case.dims))
+
+
+def types(case):
+    return {"T": case.elem, **OTHER.get(case.kernel, {})}
+
+
+def settings(case):
+    return ",".join(f"{name}={value}" for name, value in {**types(case), **dims(case)}.items())
 
 
 def plan_of(case):
     """Text and where it comes from; None: the model's first."""
-    path = os.path.join(PLANS, f"{case.kernel}-{case.elem}-{shape(case)}.plan")
-    if not os.path.exists(path):
-        return None, "model"
-    with open(path, encoding="utf-8") as file:
-        return file.read(), os.path.relpath(path, ROOT)
+    for name in (f"{case.elem}-{shape(case)}", settings(case).replace(",", "-")):
+        path = os.path.join(PLANS, f"{case.kernel}-{name}.plan")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                return file.read(), os.path.relpath(path, ROOT)
+    return None, "model"

@@ -20,7 +20,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path[:0] = [ROOT, os.path.join(ROOT, "bench/gpu")]
 import cases as table
 import protocol
-from bench.peers import known, ours, torch_peers
+from bench.peers import driver, known, ours, torch_peers
 
 START = time.monotonic()
 SCHEMA = "tilewright/bench-gpu/2"
@@ -92,8 +92,13 @@ class OnHost:
     """Without torch: arrays of the host, which the library copies to a device if there is one, and times itself. The first
     is shifted by some elements."""
 
-    def __init__(self, compiled, shift=0):
+    def __init__(self, compiled, shift=0, arrays=None):
+        """arrays: those of another, with the same kernel and dims."""
         self.compiled = compiled
+        if arrays:
+            self.blocks, self.addresses = arrays.blocks, arrays.addresses
+            self.call = compiled.call(self.addresses)
+            return
         self.blocks = [ctypes.create_string_buffer(compiled.bytes(k) + 128) for k in range(len(compiled.args))]
         self.addresses = [(ctypes.addressof(b) + 63) // 64 * 64 for b in self.blocks]
         self.addresses[0] += shift * compiled.lib.tw_elem_size(compiled.args[0].elem)
@@ -112,7 +117,11 @@ class OnHost:
         return self.compiled.judge(before, self.addresses)
 
 
-def oracle_says(verdicts):
+def oracle_says(judge):
+    try:
+        verdicts = judge()
+    except ours.Failed as why:
+        return f"UNJUDGED {str(why)[:200]}"
     wrong = [f"{name}: {words}" for name, right, _, _, _, words in verdicts if not right]
     if wrong:
         return "WRONG " + "; ".join(wrong)
@@ -155,7 +164,7 @@ def measure_on_device(case, compiled, machine, wanted):
     place = OnDevice(machine, compiled, case)
     graphs = {"ours": protocol.Graph(machine.torch, machine.stream, place.run)}
     machine.torch.cuda.synchronize()
-    record = {"oracle": oracle_says(place.judge()), "entry": place.call.entry(), "contenders": {}}
+    record = {"oracle": oracle_says(place.judge), "entry": place.call.entry(), "contenders": {}}
     others, record["notes"] = peers_of(case, place, machine, wanted)
     graphs.update(others)
     record["before"] = machine.nvml.state()
@@ -219,14 +228,14 @@ def measure(case, tw, machine, wanted):
     plan, source = table.plan_of(case)
     record = {"kernel": case.kernel, "type": case.elem, "shape": table.shape(case), "wanted": case.wanted, "plan_from": source}
     begin = time.monotonic()
-    compiled = tw.compile(file, TARGET, {"T": case.elem}, table.dims(case), plan=plan)
+    compiled = tw.compile(file, TARGET, table.types(case), table.dims(case), plan=plan)
     record.update(build_ns=(time.monotonic() - begin) * 1e9, plan=compiled.text("plan"), figures=compiled.words)
     record["bytes"], record["flops"] = work(case, compiled)
     try:
         if machine.torch is None:
             place = OnHost(compiled)
             place.call.run()
-            record.update(oracle=oracle_says(place.judge()), entry=place.call.entry())
+            record.update(oracle=oracle_says(place.judge), entry=place.call.entry())
             record["contenders"] = {"ours": place.time()}
         else:
             record.update(measure_on_device(case, compiled, machine, wanted))
@@ -250,6 +259,14 @@ def line(record):
     verdict = "ok" if record["ok"] else record["fault"] or ("SHORT" if record["oracle"].startswith("right") else "")
     return (f"{record['kernel']:19}{record['type']:5}{record['shape']:>15}{us('ours'):>10}" + "".join(f"{us(p):>15}" for p in PEERS) +
             f"{ratio:>8}{record['wanted']:>8}  {verdict}; {record['oracle']}; {record['entry']}, plan of {record['plan_from']}")
+
+
+def open_driver():
+    """Once and for all: a process that has not opened it asks about the device in a child, for each kernel."""
+    try:
+        return driver.Cuda()
+    except (OSError, driver.DriverError):
+        return None
 
 
 class Kept:

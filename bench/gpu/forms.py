@@ -67,7 +67,7 @@ def measure(tw, kernel, elem, rows, width, form, pins, shift):
             place = compare.OnHost(compiled, shift)
             record["entry"] = place.call.entry()
             place.call.run()
-            record["oracle"] = compare.oracle_says(place.judge())
+            record["oracle"] = compare.oracle_says(place.judge)
             record.update(place.time())
             code = [row for row in compiled.codes() if f"_{record['entry']}" in row[0]] or compiled.codes()
             record.update(registers=max((row[1] for row in code), default=None), shared=max((row[2] for row in code), default=None),
@@ -98,6 +98,8 @@ def regrets(records):
 
 
 def main():
+    if TARGET.startswith("cuda"):
+        compare.open_driver()
     tw, failed, left = ours.Tilewright(), [], []
     kept = compare.Kept("forms-" + TARGET.replace(":", "-"), tw)
     print(f"forms on {TARGET}\n{HEAD}", flush=True)

@@ -24,7 +24,8 @@ RUNS = {
     "layernorm": "T=f16,R=3,W=520", "residual_layernorm": "T=f32,R=3,W=257", "rmsnorm": "T=bf16,R=2,W=4096",
     "gelu_residual": "T=f32,R=5,W=77", "gemm": "T=f32,M=65,N=70,K=37", "bmm": "T=f32,BA=2,BB=1,Z=2,M=17,N=9,K=33",
     "transpose": "T=f32,M=65,N=37", "attention": "T=f32,CAUSAL=true,B=1,H=2,G=1,I=33,J=40,D=16,E=16",
-    "scan": "T=f32,R=3,W=1100", "cross_entropy": "T=f32,R=3,W=130", "embedding": "T=f32,V=30,D=40,T=9", "histogram": "N=300,B=16",
+    "scan": "T=f32,EXCLUSIVE=false,REVERSE=false,R=3,W=1100", "cross_entropy": "T=f32,I=i64,R=3,V=130",
+    "embedding": "T=f32,I=i32,V=30,D=40,N=9", "histogram": "T=i32,N=300,B=16",
 }
 TOOLS = ("memcheck", "racecheck", "initcheck")
 FOUND = 77  # the sanitizer's exit status when it has found something

@@ -65,11 +65,11 @@ def scan(a):
 
 
 def cross_entropy(a):
-    return F.cross_entropy(a["X"], a["I"].long(), reduction="none")
+    return F.cross_entropy(a["X"], a["L"], reduction="none")
 
 
 def embedding(a):
-    return F.embedding(a["I"].long(), a["E"])
+    return F.embedding(a["IDS"], a["E"])
 
 
 FUNCTIONS = {f.__name__: f for f in (row_sum, row_max, argmax, softmax, layernorm, residual_layernorm, rmsnorm, gelu_residual,
