@@ -30,6 +30,7 @@ typedef struct twi_caps {
     bool indexable;        /* private arrays may be indexed at run time (M6) */
     bool fma;              /* hardware fused multiply-add */
     bool f16, bf16;        /* storage type spoken natively; else by integer operations */
+    bool half_casts;       /* not spoken, but cast from and to f32 by instruction */
     bool lane_ops;         /* shuffles */
     uint32_t probe; /* bit probe: set of failed operation classes; 0: all as IEEE says; canonical
                        needs 0 */

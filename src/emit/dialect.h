@@ -88,14 +88,18 @@ struct twi_dialect {
     const char *type[TW_ELEMS];                     /* scalar spellings; NULL: not spoken */
     twi_words op[TWI_ELEMENTWISE_END][TWI_CLASSES]; /* CAST and SELECT: by the table below */
     twi_words to_bool, from_bool, convert, saturate, bitcast, select; /* casts by what they do */
+    twi_words widen_f16, widen_bf16, narrow_f16, narrow_bf16; /* to and from f32, where caps have
+                                                                 half_casts */
     twi_words wrap[TWI_ELEMENTWISE_END];   /* signed ones whose overflow the language leaves open;
                                               index arithmetic has none and goes by `op` */
     const twi_sized (*merge)[TWI_CLASSES]; /* atomics, by twi_merge_kind: $0 pointer, $1 value */
     const twi_part *part;                  /* ends with a row without name */
-    const char *wide_suffix;               /* of a 64-bit literal */
-    const char *suffix;                    /* $F: of a function of floats */
-    const char *infinity;                  /* $F */
-    const char *pattern[2];                /* a float, a double by its bits $0 */
+    const twi_part *single;  /* before these, where operand 0 has no more than 32 bits;
+                                NULL: none */
+    const char *wide_suffix; /* of a 64-bit literal */
+    const char *suffix;      /* $F: of a function of floats */
+    const char *infinity;    /* $F */
+    const char *pattern[2];  /* a float, a double by its bits $0 */
     /* explicit lanes */
     const char *vector_type; /* typedef: $E $T and bytes $Z */
     const char *access_type; /* typedef of a vector in memory: $T, alignment $Z */

@@ -32,6 +32,24 @@ static const twi_sized merge[TWI_MERGES][TWI_CLASSES] = {
     [TWI_MERGE_MAX] = TWI_SIMT_MERGE("atomicMax($0, $1)", "atomicMax($0, $1)", "@mergemax($0, $1)"),
 };
 
+/* Instructions that the language has no word for. f16 and bf16 are their bits. */
+#define INSTRUCTION(ptx, result, operand)                                                          \
+    "$Q $T @@($S x)\n{\n    $T y;\n    asm(\"" ptx " %0, %1;\" : \"=" result "\"(y) : \"" operand  \
+    "\"(x));\n    return y;\n}\n"
+#define SINGLES(ptx)                                                                               \
+    "$Q $S @@($S x, $S y)\n{\n    $S z;\n    asm(\"" ptx                                           \
+    " %0, %1, %2;\" : \"=f\"(z) : \"f\"(x), \"f\"(y));\n    return z;\n}\n"
+
+static const twi_part parts[] = {
+    {"half", 1 << TWI_CLASS_FLOAT, false, true, INSTRUCTION("cvt.rn.f16.f32", "h", "f"), NULL},
+    {"brain", 1 << TWI_CLASS_FLOAT, false, true, INSTRUCTION("cvt.rn.bf16.f32", "h", "f"), NULL},
+    {"single", 1 << TWI_CLASS_FLOAT, false, true, INSTRUCTION("cvt.f32.f16", "f", "h"), NULL},
+    /* IEEE 754-2019 minimum and maximum: NaN wins, -0 < +0 */
+    {"max", 1 << TWI_CLASS_FLOAT, false, false, SINGLES("max.NaN.f32"), NULL},
+    {"min", 1 << TWI_CLASS_FLOAT, false, false, SINGLES("min.NaN.f32"), NULL},
+    {NULL, 0, false, false, NULL, NULL},
+};
+
 const twi_dialect twi_dialect_cuda = {
     .name = "CUDA C++",
     .opening = "/* Made by Tilewright from the kernel's loop IR: CUDA C++. */\n",
@@ -57,6 +75,11 @@ const twi_dialect twi_dialect_cuda = {
     .wide_suffix = "LL",
     .suffix = "f",
     .pattern = {"__uint_as_float($0)", "__longlong_as_double((long long)$0)"},
+    .widen_f16 = {"@single($0)", NULL},
+    .widen_bf16 = {"__uint_as_float((unsigned)$0 << 16)", NULL},
+    .narrow_f16 = {"@half($0)", NULL},
+    .narrow_bf16 = {"@brain($0)", NULL},
+    .single = parts,
     .unroll = "#pragma unroll\n",
     .loop = "#pragma unroll $C\n",
 #include "emit/simt.def"

@@ -101,7 +101,11 @@ static const twi_words *cast_words(const twi_dialect *d, tw_elem from, tw_elem t
         return &d->from_bool;
     static const twi_words none;
     const bool narrow = from == TW_F16 || from == TW_BF16 || to == TW_F16 || to == TW_BF16;
-    if (narrow && from != to) /* legalize makes these integer operations */
+    if (narrow && to == TW_F32)
+        return from == TW_F16 ? &d->widen_f16 : &d->widen_bf16;
+    if (narrow && from == TW_F32)
+        return to == TW_F16 ? &d->narrow_f16 : &d->narrow_bf16;
+    if (narrow && from != to) /* legalize goes by f32 or by integer operations */
         return &none;
     if (twi_class_of(from) == TWI_CLASS_FLOAT && twi_class_of(to) != TWI_CLASS_FLOAT)
         return &d->saturate;

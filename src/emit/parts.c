@@ -75,9 +75,9 @@ const char *twi_access_type(twi_emitter *e, tw_elem elem, unsigned count, unsign
     return name;
 }
 
-static const twi_part *part_named(const twi_dialect *d, const char *name, size_t n, twi_class class,
+static const twi_part *part_named(const twi_part *list, const char *name, size_t n, twi_class class,
                                   bool vector) {
-    for (const twi_part *p = d->part; p->name; p++)
+    for (const twi_part *p = list; p && p->name; p++)
         if (strlen(p->name) == n && memcmp(p->name, name, n) == 0 && (p->classes >> class & 1u) &&
             p->vector == vector)
             return p;
@@ -86,7 +86,12 @@ static const twi_part *part_named(const twi_dialect *d, const char *name, size_t
 
 /* The helper's name for these operands; prints the helper if it is new. */
 static const char *helper(twi_emitter *e, const char *name, size_t n, const twi_spell *s) {
-    const twi_part *p = part_named(e->d, name, n, twi_class_of(s->from), s->count > 1);
+    const twi_class class = twi_class_of(s->from);
+    const twi_part *p = NULL;
+    if (tw_elem_size(s->from) <= 4)
+        p = part_named(e->d->single, name, n, class, s->count > 1);
+    if (!p)
+        p = part_named(e->d->part, name, n, class, s->count > 1);
     if (!p)
         return "tw_not_spoken";
     const tw_elem from = s->from == TW_BOOL && s->count > 1 ? int_of(s->mask, true) : s->from;

@@ -37,12 +37,16 @@ static bool unspoken(const twi_caps *caps, unsigned elem) {
 }
 
 static bool narrow_cast(const walk *w, twi_lid v) {
-    const twi_lins *a = &w->from->ins.at[twi_larg(w->from, v, 0)];
-    return unspoken(w->caps, w->from->ins.at[v].elem) || unspoken(w->caps, a->elem);
+    const unsigned from = w->from->ins.at[twi_larg(w->from, v, 0)].elem;
+    const unsigned to = w->from->ins.at[v].elem;
+    if (w->caps->half_casts && (from == TW_F32 || to == TW_F32))
+        return false;
+    return unspoken(w->caps, to) || unspoken(w->caps, from);
 }
 
 static twi_lid rewrite_cast(walk *w, twi_lid v) {
-    return twi_legal_cast(&w->c, (tw_elem)w->from->ins.at[v].elem, arg(w, v, 0));
+    return twi_legal_cast(&w->c, (tw_elem)w->from->ins.at[v].elem, arg(w, v, 0),
+                          w->caps->half_casts);
 }
 
 /* Between workers: rounds of shuffles. Inside a vector a dialect prints its own tree. */

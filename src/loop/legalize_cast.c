@@ -106,10 +106,12 @@ static twi_lid odd_f64(twi_cursor *c, tw_elem from, twi_lid x) {
 
 static bool narrow(tw_elem elem) { return elem == TW_F16 || elem == TW_BF16; }
 
-twi_lid twi_legal_cast(twi_cursor *c, tw_elem elem, twi_lid x) {
+twi_lid twi_legal_cast(twi_cursor *c, tw_elem elem, twi_lid x, bool spoken) {
     tw_elem from = (tw_elem)c->f->ins.at[x].elem;
     if (narrow(from)) {
-        x = from == TW_F16 ? widen_f16(c, x) : widen_bf16(c, x);
+        x = spoken           ? twi_lb_cast(c, TW_F32, x)
+            : from == TW_F16 ? widen_f16(c, x)
+                             : widen_bf16(c, x);
         from = TW_F32;
     }
     if (!narrow(elem))
@@ -120,5 +122,7 @@ twi_lid twi_legal_cast(twi_cursor *c, tw_elem elem, twi_lid x) {
         x = twi_lb_cast(c, TW_F64, x);
     if (c->f->ins.at[x].elem == TW_F64)
         x = odd_f32(c, x);
+    if (spoken)
+        return twi_lb_cast(c, elem, x);
     return elem == TW_F16 ? narrow_f16(c, x) : narrow_bf16(c, x);
 }

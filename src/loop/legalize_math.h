@@ -12,7 +12,7 @@ twi_lid twi_legal_exp(twi_cursor *c, twi_lid x);
 twi_lid twi_legal_log(twi_cursor *c, twi_lid x);
 twi_lid twi_legal_tanh(twi_cursor *c, twi_lid x);
 twi_lid twi_legal_erf(twi_cursor *c, twi_lid x);
-/* A cast from or to f16 or bf16, of any other type. */
-twi_lid twi_legal_cast(twi_cursor *c, tw_elem elem, twi_lid x);
+/* A cast from or to f16 or bf16, of any other type. spoken: those from and to f32 stay. */
+twi_lid twi_legal_cast(twi_cursor *c, tw_elem elem, twi_lid x, bool spoken);
 
 #endif
