@@ -93,6 +93,7 @@ static place place_of(twi_emitter *e, twi_lid v, unsigned count, bool store) {
         p.mask = twi_larg(e->f, v, next++);
     if (p.access->has_else)
         p.other = twi_larg(e->f, v, next);
+    p.contiguous = p.contiguous || (e->d->simt && count > 1);
     p.offset = offset_text(e, v, &p);
     return p;
 }
@@ -162,6 +163,70 @@ static const char *load_vector(twi_emitter *e, const place *p) {
                       p->offset, leading(e, p), p->other ? e->value[p->other].text : zero(e, type));
 }
 
+/* ---- SIMT: the only vectors there are those that one access moves ---- */
+
+static const char *wide_pointer(twi_emitter *e, const place *p, bool store) {
+    return twi_format(e->arena, "*(%s%s%s *)(%s + %s)", e->d->simt->space[p->object->kind],
+                      store ? "" : "const ", twi_ctype(e, stored_elem(p), p->count, 1), p->name,
+                      p->offset);
+}
+
+/* Moves it whole where its alignment is proved, else element by element; `test`: only elements for
+ * which it holds. */
+static void move_lanes(twi_emitter *e, const place *p, const char *vector, const char *test,
+                       bool store) {
+    const size_t bytes = p->count * tw_elem_size(stored_elem(p));
+    const bool unit =
+        !(p->object->dynamic >> p->access->dim & 1u) && p->object->stride[p->access->dim] == 1;
+    if (!test && unit && p->access->align >= bytes) {
+        const char *at = wide_pointer(e, p, store);
+        twi_line(e, "%s = %s;", store ? at : vector, store ? vector : at);
+        return;
+    }
+    int64_t known;
+    const char *stride = stride_text(e, p->access->object, p->access->dim, &known);
+    twi_sb at;
+    twi_sb_init(&at, e->arena);
+    add_term(e, &at, p->offset, NULL, 1);
+    add_term(e, &at, "l_", stride, known);
+    const char *one = twi_format(e->arena, "%s[%s]", p->name, twi_sb_text(&at));
+    const char *lane = twi_format(e->arena, "%s.e[l_]", vector);
+    twi_unrolled(e, p->count);
+    twi_line(e, "for (int l_ = 0; l_ < %u; l_++)", p->count);
+    const char *condition = test ? twi_format(e->arena, "if (%s) ", test) : "";
+    twi_line(e, "    %s%s = %s;", condition, store ? one : lane, store ? lane : one);
+}
+
+/* A ragged edge is tested once, and element by element only where it lies inside. */
+static void move_wide(twi_emitter *e, const place *p, const char *vector, bool store) {
+    if (!p->mask) {
+        move_lanes(e, p, vector, NULL, store);
+        return;
+    }
+    const bool counts = p->access->mask == TWI_MASK_COUNT;
+    const char *mask = e->value[p->mask].text;
+    twi_line(e, counts ? "if (%s >= %u) {" : "if (%s) {", mask, p->count);
+    e->depth++;
+    move_lanes(e, p, vector, NULL, store);
+    e->depth--;
+    if (counts) {
+        twi_line(e, "} else {");
+        e->depth++;
+        move_lanes(e, p, vector, twi_format(e->arena, "l_ < %s", mask), store);
+        e->depth--;
+    }
+    twi_line(e, "}");
+}
+
+static void load_wide(twi_emitter *e, twi_lid v, place p, const char *name) {
+    const char *type = twi_ctype(e, stored_elem(&p), p.count, 1);
+    e->value[v].text = name;
+    twi_line(e, p.mask ? "%s %s = {{0}};" : "%s %s;", type, name);
+    move_wide(e, &p, name, false);
+}
+
+/* ---- */
+
 void twi_emit_load(twi_emitter *e, twi_lid v) {
     const twi_lins *ins = twi_lins_of(e->f, v);
     const bool boolean = ins->elem == TW_BOOL && ins->count > 1;
@@ -169,6 +234,10 @@ void twi_emit_load(twi_emitter *e, twi_lid v) {
         e->value[v].mask = 1;
     const place p = place_of(e, v, ins->count, false);
     const char *name = twi_value_text(e, v);
+    if (e->d->simt && ins->count > 1) {
+        load_wide(e, v, p, name);
+        return;
+    }
     e->value[v].text = name;
     const char *type = twi_ctype(e, ins->elem, ins->count, e->value[v].mask);
     if (p.whole && !p.mask) {
@@ -222,6 +291,10 @@ void twi_emit_store(twi_emitter *e, twi_lid v) {
     const unsigned rank = e->f->object.at[access->object].rank;
     const twi_lid value = twi_larg(e->f, v, rank);
     const place p = place_of(e, v, twi_lins_of(e->f, value)->count, true);
+    if (e->d->simt && p.count > 1) {
+        move_wide(e, &p, e->value[value].text, true);
+        return;
+    }
     const char *text = twi_mask_text(e, value, 1);
     if (p.whole && !p.mask) {
         twi_line(e, "%s[%s] = %s;", p.name, p.offset, text);

@@ -71,13 +71,14 @@ typedef struct {
     const char *worker;     /* number of the worker in its group */
     const char *shared;     /* an object of the group: $T, $0 name, $1 elements, $2 byte offset */
     const char *shared_all; /* line before the first of them; NULL: none */
-    const char *barrier[2]; /* by twi_barrier_scope */
-    twi_words lane_xor, lane_read; /* $0 value, $1 mask or lane, $2 lanes of a subgroup */
-    twi_words lane_up, lane_down;  /* likewise, $1 by how many */
-    const char *global;            /* $G */
-    twi_sized swap;                /* $K */
-    const char *doubles;           /* line before the first function with f64; NULL: none */
-    const char *wide_atomics;      /* likewise, with atomics of 64 bits */
+    const char *space[TWI_OBJ_SCRATCH + 1]; /* of a pointer into an object, by its kind */
+    const char *barrier[2];                 /* by twi_barrier_scope */
+    twi_words lane_xor, lane_read;          /* $0 value, $1 mask or lane, $2 lanes of a subgroup */
+    twi_words lane_up, lane_down;           /* likewise, $1 by how many */
+    const char *global;                     /* $G */
+    twi_sized swap;                         /* $K */
+    const char *doubles;      /* line before the first function with f64; NULL: none */
+    const char *wide_atomics; /* likewise, with atomics of 64 bits */
 } twi_simt_words;
 
 struct twi_dialect {
@@ -101,7 +102,8 @@ struct twi_dialect {
     const char *infinity;    /* $F */
     const char *pattern[2];  /* a float, a double by its bits $0 */
     /* explicit lanes */
-    const char *vector_type; /* typedef: $E $T and bytes $Z */
+    const char *vector_type; /* typedef: $E element, $0 name, $1 bytes, $2 elements; SIMT: a
+                                structure of them, `e` */
     const char *access_type; /* typedef of a vector in memory: $T, alignment $Z */
     const char *parameters;  /* of an entry */
     /* any */
@@ -191,6 +193,7 @@ bool twi_in_scratch(const twi_object *o);
 uint64_t twi_object_bytes(const twi_object *o);
 
 /* emit.c */
+void twi_unrolled(twi_emitter *e, unsigned trips); /* line before a loop that must be unrolled */
 void twi_line(twi_emitter *e, const char *format, ...)
     TWI_PRINTF(2, 3); /* indented, newline added */
 

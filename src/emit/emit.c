@@ -83,6 +83,14 @@ static void advise(twi_emitter *e, const char *line, unsigned count) {
     twi_line(e, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
+void twi_unrolled(twi_emitter *e, unsigned trips) {
+    if (trips == 1 || (e->d->unroll_most && trips > e->d->unroll_most))
+        return;
+    if (e->d->unroll_part && twi_need(e, "unroll"))
+        twi_sb_str(&e->head, e->d->unroll_part);
+    advise(e, e->d->unroll, trips);
+}
+
 static void open_loop(twi_emitter *e, twi_lid v) {
     const twi_lins *ins = twi_lins_of(e->f, v);
     const char *name = twi_value_text(e, v);
@@ -100,11 +108,7 @@ static void open_loop(twi_emitter *e, twi_lid v) {
                      ins->attr);
         return;
     }
-    if (ins->attr > 1 && (!e->d->unroll_most || ins->attr <= e->d->unroll_most)) {
-        if (e->d->unroll_part && twi_need(e, "unroll"))
-            twi_sb_str(&e->head, e->d->unroll_part);
-        advise(e, e->d->unroll, ins->attr);
-    }
+    twi_unrolled(e, ins->attr);
     twi_line(e, "for (%s %s = 0; %s < %u; %s++) {", type, name, name, ins->attr, name);
 }
 

@@ -51,12 +51,9 @@ const char *twi_ctype(twi_emitter *e, tw_elem elem, unsigned count, unsigned mas
     const unsigned lanes = twi_lanes(count);
     const char *name = twi_format(e->arena, "%sx%u", tw_elem_name(elem), lanes);
     if (twi_need(e, name)) {
-        char bytes[24];
-        twi_sb text;
-        twi_sb_init(&text, e->arena);
-        twi_sb_printf(&text, "%u", lanes * (unsigned)tw_elem_size(elem));
-        memcpy(bytes, text.at, text.n + 1);
-        twi_spell s = {.from = elem, .to = elem, .count = 1, .arg = {name, bytes}};
+        const char *bytes = twi_format(e->arena, "%u", lanes * (unsigned)tw_elem_size(elem));
+        const char *n = twi_format(e->arena, "%u", lanes);
+        twi_spell s = {.from = elem, .to = elem, .count = 1, .arg = {name, bytes, n}};
         twi_sb_str(&e->head, twi_expand(e, e->d->vector_type, &s));
     }
     return name;

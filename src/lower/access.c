@@ -162,9 +162,11 @@ static twi_lid outside_value(twi_lowering *w, tw_elem storage) {
     return nan[storage] ? twi_w_const(w, storage, nan[storage], 0) : 0;
 }
 
-/* The mask as the access takes it; sets its kind. */
+/* The mask as the access takes it; sets its kind. A wide access of one worker is whole or not at
+ * all unless its end is ragged. */
 static twi_lid access_mask(twi_lowering *w, form *f, const twi_mask *mask) {
-    if (f->count > 1 && !mask->vector && (mask->count || mask->scalar)) {
+    bool counts = w->vectors ? mask->count || mask->scalar : mask->count != 0;
+    if (f->count > 1 && !mask->vector && counts) {
         f->access.mask = TWI_MASK_COUNT;
         twi_lid n = mask->count ? mask->count : twi_w_int(w, f->count);
         if (!mask->scalar)
@@ -172,17 +174,176 @@ static twi_lid access_mask(twi_lowering *w, form *f, const twi_mask *mask) {
         twi_lid zero = twi_w_int(w, 0);
         return twi_w_ix_select(w, mask->scalar, n, zero);
     }
-    twi_lid b = twi_mask_bool(w, mask, f->count);
+    twi_lid b = twi_mask_bool(w, mask, w->vectors ? f->count : 1);
     if (b)
         f->access.mask = TWI_MASK_BOOL;
     return b;
 }
 
+/* ---- wide accesses of implicit lanes -----------------------------------------------------------
+ */
+/* The innermost digit of an axis is slots, and each of their elements is the next one in memory: a
+ * worker moves `count` of them at once. */
+typedef struct {
+    unsigned axis, digit, dim, count;
+} wide;
+
+/* The innermost digit of a map that has more than one position; -1: none. */
+static int innermost(const twi_map *m) {
+    int d = (int)m->n - 1;
+    while (d >= 0 && m->d[d].extent == 1)
+        d--;
+    return d;
+}
+
+/* Does a dimension other than dim move with the axis? */
+static bool elsewhere(const twi_lowering *w, const twi_access *a, unsigned rank, unsigned dim,
+                      unsigned axis) {
+    for (unsigned d = 0; d < rank; d++)
+        if (d != dim && w->ir->ix.at[a->ix[d]].axes >> axis & 1)
+            return true;
+    return false;
+}
+
+/* Are all strides but that of dim multiples of as many bytes? Run-time ones by the entry's facts.
+ */
+static bool strides_fit(const twi_object *o, unsigned dim, size_t bytes) {
+    for (unsigned d = 0; d < o->rank; d++)
+        if (d != dim && !(o->dynamic >> d & 1) &&
+            (uint64_t)o->stride[d] * tw_elem_size((tw_elem)o->elem) % bytes)
+            return false;
+    return true;
+}
+
+/* Along dimension dim: the greatest power of two of elements that the facts and the map allow. */
+static bool wide_along(const twi_lowering *w, const twi_access *a, const twi_object *o,
+                       unsigned dim, wide *out) {
+    const twi_ix_node *n = &w->ir->ix.at[a->ix[dim]];
+    size_t size = tw_elem_size((tw_elem)o->elem);
+    int64_t lo;
+    if (n->op != TWI_IX_AXIS || o->dynamic >> dim & 1 || o->stride[dim] != 1)
+        return false;
+    const twi_map *m = twi_w_map(w, n->a);
+    int d = innermost(m);
+    if (d < 0 || m->d[d].level != TWI_LV_SLOT || elsewhere(w, a, o->rank, dim, n->a) ||
+        !twi_ix_is_const(w->ir, w->ir->axis.at[n->a].lo, &lo))
+        return false;
+    size_t most = o->align < w->caps->access_bytes ? o->align : w->caps->access_bytes;
+    *out = (wide){.axis = n->a, .digit = (unsigned)d, .dim = dim, .count = 1};
+    while (2 * out->count * size <= most && m->d[d].extent % (2 * out->count) == 0 &&
+           lo % (2 * (int64_t)out->count) == 0)
+        out->count *= 2;
+    return out->count > 1 && strides_fit(o, dim, out->count * size);
+}
+
+static bool find_wide(const twi_lowering *w, twi_id v, wide *out) {
+    const twi_ins *i = twi_ins_of(w->ir, v);
+    const twi_access *a = &w->ir->access.at[i->attr];
+    const twi_object *o = &w->c.f->object.at[array_object(w, a->array)];
+    bool plain = a->proof == TWI_ACCESS_PROVED && i->op != TWI_ATOMIC &&
+                 i->nargs == (i->op == TWI_STORE ? 1 : 0);
+    if (w->vectors || !o->align || !plain || o->elem == TW_BOOL)
+        return false;
+    for (unsigned d = 0; d < o->rank; d++)
+        if (wide_along(w, a, o, d, out))
+            return true;
+    return false;
+}
+
+bool twi_w_is_wide(const twi_lowering *w, twi_id v) {
+    wide run;
+    return find_wide(w, v, &run);
+}
+
+/* The private object with an element a slot, in the storage type. */
+static uint32_t make_buffer(twi_lowering *w, twi_id v) {
+    const twi_access *a = &w->ir->access.at[twi_ins_of(w->ir, v)->attr];
+    const twi_array *array = &w->ir->array.at[a->array];
+    twi_object o = {.kind = TWI_OBJ_PRIVATE, .elem = array->elem, .count = 1, .name = array->name};
+    o.rank = (uint8_t)twi_w_slot_index(w, twi_access_axes(w->ir, v), NULL, o.extent);
+    return twi_lb_object(&w->c, &o);
+}
+
+/* Elements of the buffer at the open slots: one, or as many as follow along an axis. */
+static twi_laccess buffer_access(twi_lowering *w, twi_id v, int axis, twi_lid *index) {
+    uint64_t axes = twi_access_axes(w->ir, v);
+    twi_laccess b = {.object = w->buffer[v]};
+    twi_w_slot_index(w, axes, index, NULL);
+    if (axis >= 0)
+        b.dim = (uint8_t)twi_w_slot_index(w, axes & ((1ull << axis) - 1), NULL, NULL);
+    return b;
+}
+
+/* Opens the slots of an access, those of the run by whole runs; its form and mask there. */
+static form open_wide(twi_lowering *w, twi_id v, const wide *run, twi_mask *mask) {
+    const twi_access *a = &w->ir->access.at[twi_ins_of(w->ir, v)->attr];
+    uint64_t axes = twi_access_axes(w->ir, v);
+    int64_t extent = twi_w_map(w, run->axis)->d[run->digit].extent;
+    for (unsigned x = 0; x < w->ir->axis.n; x++)
+        for (unsigned d = 0; axes >> x & 1 && d < twi_w_map(w, x)->n; d++)
+            if (twi_w_map(w, x)->d[d].level == TWI_LV_SLOT && (x != run->axis || d != run->digit))
+                twi_w_open(w, x, d);
+    twi_lid part = twi_w_int(w, 0);
+    if (extent > run->count)
+        part = twi_w_unroll(w, (uint32_t)(extent / run->count));
+    w->digit[run->axis][run->digit] = twi_w_ix(w, TWI_MUL, part, twi_w_int(w, run->count));
+    form f = {.access = {.object = array_object(w, a->array), .dim = (uint8_t)run->dim}};
+    f.count = run->count;
+    f.access.align =
+        (uint8_t)(run->count * tw_elem_size((tw_elem)w->c.f->object.at[f.access.object].elem));
+    for (unsigned d = 0; d < w->ir->array.at[a->array].rank; d++)
+        f.index[d] = subscript(w, v, d, false);
+    int64_t all = twi_axis_extent(w->ir, run->axis);
+    bool whole = all >= 0 && all % run->count == 0;
+    twi_w_guard(w, whole ? axes : axes & ~(1ull << run->axis), mask);
+    if (!whole && twi_w_guarded(w, run->axis))
+        mask->count = twi_w_ix(w, TWI_SUB, twi_w_hi(w, run->axis), twi_w_position(w, run->axis));
+    return f;
+}
+
+void twi_w_fetch(twi_lowering *w, twi_id load) {
+    wide run;
+    twi_lid index[TWI_MAX_RANK];
+    twi_mask mask = {0, 0, 0};
+    unsigned depth = twi_w_depth(w);
+    if (!find_wide(w, load, &run))
+        return;
+    w->buffer[load] = make_buffer(w, load);
+    form f = open_wide(w, load, &run, &mask);
+    twi_lid m = access_mask(w, &f, &mask);
+    twi_lid x = twi_w_load(w, f.access, f.index, f.count, m, 0);
+    twi_w_store(w, buffer_access(w, load, (int)run.axis, index), index, x, 0);
+    twi_w_shut(w, depth);
+}
+
+void twi_w_flush(twi_lowering *w, twi_id store) {
+    wide run;
+    twi_lid index[TWI_MAX_RANK];
+    twi_mask mask = {0, 0, 0};
+    unsigned depth = twi_w_depth(w);
+    if (!find_wide(w, store, &run))
+        return;
+    form f = open_wide(w, store, &run, &mask);
+    twi_w_leader(w, twi_access_axes(w->ir, store), &mask);
+    twi_laccess b = buffer_access(w, store, (int)run.axis, index);
+    twi_lid x = twi_w_load(w, b, index, f.count, 0, 0);
+    twi_lid m = access_mask(w, &f, &mask);
+    twi_w_store(w, f.access, f.index, x, m);
+    twi_w_shut(w, depth);
+}
+
+/* ---- loads and stores at the open digits -------------------------------------------------------
+ */
+
 twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw) {
     const twi_ins *i = twi_ins_of(w->ir, load);
     twi_lid x;
     int stage = w->copying ? -1 : twi_w_stage_of(w, load);
-    if (stage >= 0) {
+    if (w->buffer[load] && !w->copying) {
+        twi_lid index[TWI_MAX_RANK];
+        twi_laccess b = buffer_access(w, load, -1, index);
+        x = twi_w_load(w, b, index, 1, 0, 0);
+    } else if (stage >= 0) {
         x = twi_w_stage_load(w, (unsigned)stage);
     } else {
         uint64_t axes = twi_access_axes(w->ir, load);
@@ -222,8 +383,22 @@ static twi_lid stored_value(twi_lowering *w, twi_id store, tw_elem storage) {
                                  : twi_w_cast(w, storage, twi_w_value(w, v));
 }
 
+/* Into the buffer of a wide store. */
+static void buffered_store(twi_lowering *w, twi_id store) {
+    twi_lid index[TWI_MAX_RANK];
+    if (!w->buffer[store])
+        w->buffer[store] = make_buffer(w, store);
+    twi_laccess b = buffer_access(w, store, -1, index);
+    tw_elem storage = (tw_elem)w->c.f->object.at[b.object].elem;
+    twi_w_store(w, b, index, stored_value(w, store, storage), 0);
+}
+
 void twi_w_array_store(twi_lowering *w, twi_id store) {
     const twi_ins *i = twi_ins_of(w->ir, store);
+    if (twi_w_is_wide(w, store)) {
+        buffered_store(w, store);
+        return;
+    }
     uint64_t axes = twi_access_axes(w->ir, store);
     form f = access_form(w, store, axes);
     tw_elem storage = (tw_elem)w->c.f->object.at[f.access.object].elem;

@@ -62,7 +62,7 @@ double twi_estimate(const twi_func *f, twi_lid v, double groups) {
 bool twi_is_scattered(const twi_func *f, const twi_laccess *a, const twi_lid *index,
                       unsigned count) {
     const twi_object *o = &f->object.at[a->object];
-    if (count == 1 || o->count > 1)
+    if (count == 1 || o->count > 1 || (!f->explicit_lanes && o->kind == TWI_OBJ_PRIVATE))
         return false;
     for (unsigned d = 0; d < o->rank; d++)
         if (f->ins.at[index[d]].count > 1)

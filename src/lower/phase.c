@@ -7,7 +7,16 @@
 #include "lower/walk.h"
 #include <stdlib.h>
 
-typedef enum { ITEM_VALUE, ITEM_UPDATE, ITEM_SCAN, ITEM_STORE, ITEM_YIELD } item_kind;
+/* FETCH, FLUSH: the wide access of a load, before its value is asked for, and of a store, after. */
+typedef enum {
+    ITEM_FETCH,
+    ITEM_VALUE,
+    ITEM_UPDATE,
+    ITEM_SCAN,
+    ITEM_STORE,
+    ITEM_FLUSH,
+    ITEM_YIELD
+} item_kind;
 typedef struct {
     uint8_t kind;
     bool leaves;     /* VALUE: used outside its nest */
@@ -100,6 +109,24 @@ static item *find_value(walk *g, twi_id v) {
     return NULL;
 }
 
+static bool is_staged(const twi_lowering *w, twi_id load) {
+    for (unsigned s = 0; s < w->plan->stages; s++)
+        if (w->plan->stage[s].value == load)
+            return true;
+    return false;
+}
+
+/* A load's wide access, once. */
+static void need_fetch(walk *g, twi_id load) {
+    for (uint32_t k = 0; k < g->items.n; k++)
+        if (g->items.at[k].kind == ITEM_FETCH && g->items.at[k].id == load)
+            return;
+    if (is_staged(g->w, load) || !twi_w_is_wide(g->w, load))
+        return;
+    item it = {.kind = ITEM_FETCH, .id = load, .axes = twi_access_axes(g->w->ir, load)};
+    twi_push(g->w->arena, &g->items, it);
+}
+
 static void need_value(walk *g, twi_id v) {
     twi_lowering *w = g->w;
     const twi_ins *i = twi_ins_of(w->ir, v);
@@ -107,6 +134,8 @@ static void need_value(walk *g, twi_id v) {
         return;
     for (unsigned k = 0; k < i->nargs; k++)
         need_value(g, twi_arg(w->ir, v, k));
+    if (i->op == TWI_LOAD)
+        need_fetch(g, v);
     item it = {.kind = ITEM_VALUE, .id = v, .axes = i->type.axes};
     twi_push(w->arena, &g->items, it);
 }
@@ -122,6 +151,8 @@ static void need_root(walk *g, const item *root) {
         need_value(g, root->value);
         break;
     case ITEM_STORE:
+        if (twi_is_move(w, root->id))
+            need_fetch(g, twi_arg(w->ir, root->id, 0));
         for (unsigned k = twi_is_move(w, root->id) ? 1 : 0; k < i->nargs; k++)
             need_value(g, twi_arg(w->ir, root->id, k));
         break;
@@ -130,16 +161,27 @@ static void need_root(walk *g, const item *root) {
         for (unsigned k = 0; k < i->nargs && k < 2; k++)
             need_value(g, twi_arg(w->ir, root->id, k));
         break;
+    case ITEM_FETCH:
+    case ITEM_FLUSH:
+        break; /* no roots */
     }
     twi_push(w->arena, &g->items, *root);
+    if (root->kind == ITEM_STORE && twi_w_is_wide(w, root->id)) {
+        item it = {.kind = ITEM_FLUSH, .id = root->id, .axes = root->axes};
+        twi_push(w->arena, &g->items, it);
+    }
 }
 
+/* Fetches first, so that what a worker needs is under way before its first use; yields last. */
 static int by_id(const void *a, const void *b) {
     const item *x = a, *y = b;
-    bool xy = x->kind == ITEM_YIELD, yy = y->kind == ITEM_YIELD;
-    if (xy != yy)
-        return xy ? 1 : -1;
-    return x->id < y->id ? -1 : x->id > y->id;
+    int xr = x->kind == ITEM_FETCH ? -1 : x->kind == ITEM_YIELD;
+    int yr = y->kind == ITEM_FETCH ? -1 : y->kind == ITEM_YIELD;
+    if (xr != yr)
+        return xr - yr;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return x->kind - y->kind;
 }
 
 /* Does item b read what item a makes? */
@@ -156,13 +198,18 @@ static bool reads(const walk *g, const item *a, const item *b) {
 
 static bool same_array(const walk *g, const item *a, const item *b) {
     const twi_ins *x = twi_ins_of(g->w->ir, a->id), *y = twi_ins_of(g->w->ir, b->id);
-    bool xm = a->kind == ITEM_STORE || (a->kind == ITEM_VALUE && x->op == TWI_LOAD);
+    bool xm = a->kind == ITEM_STORE || a->kind == ITEM_FLUSH ||
+              (a->kind == ITEM_VALUE && x->op == TWI_LOAD);
     return xm && b->kind == ITEM_STORE &&
            g->w->ir->access.at[x->attr].array == g->w->ir->access.at[y->attr].array;
 }
 
 /* Must b stand in a's nest or a later one (both on one level, a before b)? */
 static bool follows(const walk *g, const item *a, const item *b) {
+    if (a->kind == ITEM_FETCH || b->kind == ITEM_FETCH)
+        return a->kind == ITEM_FETCH;
+    if (b->kind == ITEM_FLUSH)
+        return a->kind == ITEM_STORE && a->id == b->id;
     if (a->kind == ITEM_VALUE && reads(g, a, b))
         return true;
     if (b->kind == ITEM_YIELD && a->kind != ITEM_YIELD) { /* reads of the carry come first */
@@ -171,6 +218,13 @@ static bool follows(const walk *g, const item *a, const item *b) {
             return true;
     }
     return b->kind == ITEM_STORE && same_array(g, a, b);
+}
+
+/* May both stand in one nest? */
+static bool alike(const item *a, const item *b) {
+    bool wide = a->kind == ITEM_FETCH || a->kind == ITEM_FLUSH || b->kind == ITEM_FETCH ||
+                b->kind == ITEM_FLUSH;
+    return a->slots == b->slots && !wide;
 }
 
 static void assign_nests(walk *g) {
@@ -184,13 +238,13 @@ static void assign_nests(walk *g) {
             last = a->nest > last ? a->nest : last;
             if (!follows(g, a, b))
                 continue;
-            uint32_t least = a->slots == b->slots ? a->nest : a->nest + 1;
+            uint32_t least = alike(a, b) ? a->nest : a->nest + 1;
             nest = least > nest ? least : nest;
         }
         b->nest = 0;
         for (uint32_t j = 0; j < k; j++) {
             const item *a = &g->items.at[j];
-            if (a->level == b->level && a->slots == b->slots && a->nest >= nest &&
+            if (a->level == b->level && alike(a, b) && a->nest >= nest &&
                 (!b->nest || a->nest < b->nest))
                 b->nest = a->nest;
         }
@@ -234,16 +288,21 @@ static void slot_array_store(walk *g, const item *it, twi_lid x) {
     o.elem = twi_lins_of(w->c.f, x)->elem;
     o.count = (uint16_t)twi_w_count(w, x);
     twi_lid index[TWI_MAX_RANK];
-    for (unsigned a = 0; a < w->ir->axis.n; a++) {
-        uint8_t slots = twi_level_digits(twi_w_map(w, a), TWI_LV_SLOT);
-        if (!(it->axes >> a & 1) || twi_digits_extent(twi_w_map(w, a), slots) == 1)
-            continue;
-        o.extent[o.rank] = twi_digits_extent(twi_w_map(w, a), slots);
-        index[o.rank++] = twi_w_number(w, a, slots);
-    }
+    o.rank = (uint8_t)twi_w_slot_index(w, it->axes, index, o.extent);
     twi_laccess acc = {.object = twi_lb_object(&w->c, &o)};
     twi_lb_store(&w->c, acc, index, x, 0);
     w->slot_array[it->id] = acc.object;
+}
+
+/* A nest of its own. */
+static void emit_wide(twi_lowering *w, const item *it) {
+    uint32_t mark = twi_w_scope(w);
+    w->c.loc = twi_ins_of(w->ir, it->id)->loc;
+    if (it->kind == ITEM_FETCH)
+        twi_w_fetch(w, it->id);
+    else
+        twi_w_flush(w, it->id);
+    twi_w_forget(w, mark);
 }
 
 /* One nest: values first to last; what is yielded is fetched before any carry is overwritten. */
@@ -253,6 +312,10 @@ static void emit_nest(walk *g, uint32_t first, int level, uint32_t nest) {
     uint32_t mark = twi_w_scope(w);
     unsigned depth = twi_w_depth(w);
     TWI_VEC(twi_lid) out = {0};
+    if (g->items.at[first].kind == ITEM_FETCH || g->items.at[first].kind == ITEM_FLUSH) {
+        emit_wide(w, &g->items.at[first]);
+        return;
+    }
     for (unsigned k = 0; k < g->slots; k++)
         if (slots >> k & 1)
             twi_w_open(w, g->slot[k].axis, g->slot[k].digit);
@@ -323,6 +386,12 @@ static void emit_stages(walk *g, int level) {
         twi_w_event(w, effects, 0);
 }
 
+static void leave_item(twi_lowering *w, const item *it) {
+    w->buffer[it->id] = 0;
+    if (it->kind == ITEM_VALUE)
+        w->slot_array[it->id] = 0;
+}
+
 static void emit_level(walk *g, int level) {
     twi_lowering *w = g->w;
     bool top = level == 0;
@@ -347,8 +416,8 @@ static void emit_level(walk *g, int level) {
     twi_w_shut(w, depth);
     twi_w_forget(w, mark);
     for (uint32_t k = 0; k < g->items.n; k++) /* slot arrays hold what the last trip left */
-        if (g->items.at[k].kind == ITEM_VALUE && g->items.at[k].level > level)
-            w->slot_array[g->items.at[k].id] = 0;
+        if (g->items.at[k].level > level)
+            leave_item(w, &g->items.at[k]);
     for (uint32_t k = 0; k < g->folds.n; k++) {
         if (g->folds.at[k].first_loop == level)
             twi_fold_finish(w, &g->folds.at[k], top);
@@ -403,10 +472,8 @@ static void emit_group(walk *g) {
     twi_w_event_wrote(w, wrote);
     for (uint32_t k = 0; k < g->items.n; k++) {
         item *it = &g->items.at[k];
-        if (it->kind != ITEM_VALUE)
-            continue;
-        w->slot_array[it->id] = 0;
-        if (w->home[it->id].object)
+        leave_item(w, it);
+        if (it->kind == ITEM_VALUE && w->home[it->id].object)
             w->home[it->id].kind = TWI_HOME_STRIPE;
     }
     for (unsigned s = 0; s < w->plan->stages; s++)

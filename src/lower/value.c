@@ -129,16 +129,26 @@ static twi_lid local_value(twi_lowering *w, twi_id v) {
     }
 }
 
+unsigned twi_w_slot_index(twi_lowering *w, uint64_t axes, twi_lid *index, int64_t *extent) {
+    unsigned rank = 0;
+    for (unsigned a = 0; a < w->ir->axis.n; a++) {
+        const twi_map *m = twi_w_map(w, a);
+        uint8_t slots = twi_level_digits(m, TWI_LV_SLOT);
+        if (!(axes >> a & 1) || twi_digits_extent(m, slots) == 1)
+            continue;
+        if (index)
+            index[rank] = twi_w_number(w, a, slots);
+        if (extent)
+            extent[rank] = twi_digits_extent(m, slots);
+        rank++;
+    }
+    return rank;
+}
+
 /* A slot array holds one element for each slot of the value's axes. */
 static twi_lid slot_array_load(twi_lowering *w, twi_id v) {
     twi_lid index[TWI_MAX_RANK];
-    unsigned rank = 0;
-    uint64_t axes = twi_ins_of(w->ir, v)->type.axes;
-    for (unsigned a = 0; a < w->ir->axis.n; a++) {
-        uint8_t slots = twi_level_digits(twi_w_map(w, a), TWI_LV_SLOT);
-        if (axes >> a & 1 && twi_digits_extent(twi_w_map(w, a), slots) > 1)
-            index[rank++] = twi_w_number(w, a, slots);
-    }
+    twi_w_slot_index(w, twi_ins_of(w->ir, v)->type.axes, index, NULL);
     twi_laccess acc = {.object = w->slot_array[v]};
     return twi_lb_load(&w->c, acc, index, w->c.f->object.at[acc.object].count, 0, 0);
 }

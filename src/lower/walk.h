@@ -63,6 +63,8 @@ typedef struct twi_lowering {
     TWI_VEC(twi_memo_undo) undo;
     uint32_t *slot_array; /* by value id: object holding it for all its slots, while its walk lasts;
                              0: none */
+    uint32_t *buffer; /* by value id, loads and stores: private object between a wide access and the
+                         workers' own arithmetic; 0: none */
     uint32_t stage_object[TWI_MAX_STAGES]; /* 0: not active */
     uint32_t
         *next_object; /* by CARRY: where its new value waits for the end of the trip; 0: in place */
@@ -169,12 +171,19 @@ uint32_t twi_w_stripe(twi_lowering *w, twi_id v, tw_elem elem,
 void twi_w_stripe_store(twi_lowering *w, uint32_t object, uint64_t axes, twi_lid x);
 twi_lid twi_w_stripe_load(twi_lowering *w, uint32_t object, uint64_t axes);
 unsigned twi_w_stripe_index(twi_lowering *w, uint64_t axes, twi_lid *index);
+/* Slots of the axes: numbers of the open ones, extents; either may be NULL. Dimensions. */
+unsigned twi_w_slot_index(twi_lowering *w, uint64_t axes, twi_lid *index, int64_t *extent);
 
 /* ---- access.c ---- */
 twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw); /* raw: in the storage type */
 void twi_w_array_store(twi_lowering *w, twi_id store);
 bool twi_is_move(const twi_lowering *w,
                  twi_id store); /* stores what it loads, in one storage type: bits are moved */
+/* Does a worker move several elements of the load or store at once (implicit lanes)? Then a load is
+ * fetched into a buffer before its slots are opened, and a store's buffer is flushed after. */
+bool twi_w_is_wide(const twi_lowering *w, twi_id v);
+void twi_w_fetch(twi_lowering *w, twi_id load);
+void twi_w_flush(twi_lowering *w, twi_id store);
 
 /* ---- fold.c, collect.c, canonical.c ---- */
 #define TWI_STATES 3

@@ -166,9 +166,40 @@ static void opencl_kernel(void **state) {
     has(text, "const long group = first + (long)get_group_id(0);");
     has(text, "const long sub = (long)get_local_id(0);");
     has(text, "__local char ");
-    has(text, "[3];\n");
+    has(text, "[3] __attribute__((aligned(16)));\n");
     has(text, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n");
     assert_null(strstr(text, "cl_khr_fp64"));
+    assert_null(strstr(text, "tw_not_spoken"));
+}
+
+/* What one worker moves at once: whole where aligned, element by element at a ragged edge and in
+ * its own registers. */
+static void wide_accesses(void **state) {
+    fixture *f = *state;
+    begin(f, TW_F32, 1);
+    const twi_object own = {
+        .kind = TWI_OBJ_PRIVATE, .elem = TW_F32, .count = 1, .rank = 1, .extent = {8}};
+    const uint32_t p = twi_lb_object(&f->c, &own);
+    const twi_lid g = id(f, TWI_LV_GRID),
+                  at = twi_lb_op(&f->c, TWI_MUL, g, twi_lb_i64(&f->c, 4), 0);
+    const twi_lid zero = twi_lb_i64(&f->c, 0), some = load(f, 3, g);
+    const twi_lid all = twi_lb_op(&f->c, TWI_LT, g, some, 0);
+    twi_laccess x = {.object = 1, .align = 16}, y = {.object = 2, .align = 16};
+    const twi_lid a = twi_lb_load(&f->c, x, &at, 4, 0, 0);
+    twi_lb_store(&f->c, (twi_laccess){.object = p}, &zero, a, 0);
+    twi_lb_store(&f->c, y, &at, twi_lb_load(&f->c, (twi_laccess){.object = p}, &zero, 4, 0, 0),
+                 some);
+    twi_lb_store(&f->c, y, &at, twi_lb_load(&f->c, x, &at, 4, all, 0), all);
+    const char *text = emit(f, &twi_dialect_cuda);
+    has(text, "typedef struct __align__(16) { float e[4]; } f32x4;\n");
+    has(text, " = *(const f32x4 *)(a_X + ");
+    has(text, "        *(f32x4 *)(a_Y + ");
+    has(text, " = {{0}};\n    if (t");
+    has(text, "            if (l_ < t");
+    text = emit(f, &twi_dialect_opencl);
+    has(text, "typedef struct __attribute__((aligned(16))) { float e[4]; } f32x4;\n");
+    has(text, " = *(__global const f32x4 *)(a_X + ");
+    has(text, "*(__global f32x4 *)(a_Y + ");
     assert_null(strstr(text, "tw_not_spoken"));
 }
 
@@ -325,6 +356,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(cuda_kernel, start, stop),
         cmocka_unit_test_setup_teardown(atomics, start, stop),
         cmocka_unit_test_setup_teardown(opencl_kernel, start, stop),
+        cmocka_unit_test_setup_teardown(wide_accesses, start, stop),
         cmocka_unit_test_setup_teardown(parameters, start, stop),
         cmocka_unit_test_setup_teardown(integers_wrap, start, stop),
         cmocka_unit_test_setup_teardown(literals, start, stop),
