@@ -180,6 +180,14 @@ twi_lid twi_w_cast(twi_lowering *w, tw_elem elem, twi_lid a) {
     return r;
 }
 
+twi_lid twi_w_bitcast(twi_lowering *w, tw_elem elem, twi_lid a) {
+    uint32_t before = w->c.f->ins.n;
+    twi_lid r = twi_lb_bitcast(&w->c, elem, a);
+    if (w->tally && w->c.f->ins.n > before)
+        w->tally->ops[twi_op_row(TWI_BITCAST)->price] += w->trips;
+    return r;
+}
+
 twi_lid twi_w_const(twi_lowering *w, tw_elem elem, uint64_t bits, unsigned flags) {
     twi_known k = {.op = TWI_L_LCONST,
                    .attr = (uint32_t)elem << 8 | flags,

@@ -109,35 +109,29 @@ twi_state twi_state_identity(twi_lowering *w, const twi_fold *f, unsigned count)
     return s;
 }
 
-/* Is (x, i) better than (v, j)? NaN first, then the greater (less) value, -0 < +0, then the smaller
- * index. */
+/* A float as an integer of the same order: -0 < +0, NaN before all others. */
+static twi_lid order_key(twi_lowering *w, bool greatest, twi_lid x) {
+    bool wide = twi_lins_of(w->c.f, x)->elem == TW_F64;
+    tw_elem elem = wide ? TW_I64 : TW_I32;
+    uint64_t most = wide ? INT64_MAX : INT32_MAX;
+    twi_lid bits = twi_w_bitcast(w, elem, x);
+    twi_lid sign = twi_w_op(w, TWI_SHR, bits, twi_w_const(w, elem, wide ? 63 : 31, 0), 0);
+    twi_lid turn = twi_w_op(w, TWI_BAND, sign, twi_w_const(w, elem, most, 0), 0);
+    twi_lid key = twi_w_op(w, TWI_BXOR, bits, turn, 0);
+    twi_lid first = twi_w_const(w, elem, greatest ? most : wide ? most + 1 : 0x80000000u, 0);
+    return twi_w_op(w, TWI_SELECT, twi_w_op(w, TWI_NE, x, x, 0), first, key);
+}
+
+/* Is a better than b? NaN first, then the greater (less) value, -0 < +0, then the smaller index. */
 static twi_lid better(twi_lowering *w, bool greatest, twi_state a, twi_state b) {
-    tw_elem elem = (tw_elem)twi_lins_of(w->c.f, a.v[0])->elem;
     twi_lid x = a.v[0], v = b.v[0];
+    if (twi_is_float((tw_elem)twi_lins_of(w->c.f, x)->elem)) {
+        x = order_key(w, greatest, x);
+        v = order_key(w, greatest, v);
+    }
     twi_lid before = twi_w_op(w, greatest ? TWI_GT : TWI_LT, x, v, 0);
     twi_lid tie = twi_w_op(w, TWI_EQ, x, v, 0);
     twi_lid first = twi_w_op(w, TWI_LT, a.v[1], b.v[1], 0);
-    if (!twi_is_float(elem))
-        return twi_w_op(w, TWI_OR, before, twi_w_op(w, TWI_AND, tie, first, 0), 0);
-    /* zeros of different sign compare equal: 1/x tells them apart */
-    twi_lid zero = twi_w_const(w, elem, 0, 0);
-    uint64_t one_bits = twi_identity_bits(TWI_ID_ONE, elem);
-    twi_lid one = twi_w_const(w, elem, one_bits, 0);
-    twi_lid is_zero = twi_w_op(w, TWI_AND, tie, twi_w_op(w, TWI_EQ, x, zero, 0), 0);
-    twi_lid rx = twi_w_op(w, TWI_DIV, one, x, 0), rv = twi_w_op(w, TWI_DIV, one, v, 0);
-    twi_lid zero_before = twi_w_op(w, greatest ? TWI_GT : TWI_LT, rx, rv, 0);
-    twi_lid signs_differ = twi_w_op(w, TWI_NE, rx, rv, 0);
-    twi_lid split = twi_w_op(w, TWI_AND, is_zero, signs_differ, 0);
-    before = twi_w_op(w, TWI_OR, before, twi_w_op(w, TWI_AND, split, zero_before, 0), 0);
-    tie = twi_w_op(w, TWI_AND, tie, twi_w_op(w, TWI_NOT, split, 0, 0), 0);
-    twi_lid xn = twi_w_op(w, TWI_NE, x, x, 0), vn = twi_w_op(w, TWI_NE, v, v, 0);
-    before =
-        twi_w_op(w, TWI_OR, before, twi_w_op(w, TWI_AND, xn, twi_w_op(w, TWI_NOT, vn, 0, 0), 0), 0);
-    before =
-        twi_w_op(w, TWI_AND, before, twi_w_op(w, TWI_OR, twi_w_op(w, TWI_NOT, vn, 0, 0), xn, 0), 0);
-    tie = twi_w_op(w, TWI_OR, tie, twi_w_op(w, TWI_AND, xn, vn, 0), 0);
-    before = twi_w_op(w, TWI_AND, before,
-                      twi_w_op(w, TWI_NOT, twi_w_op(w, TWI_AND, xn, vn, 0), 0, 0), 0);
     return twi_w_op(w, TWI_OR, before, twi_w_op(w, TWI_AND, tie, first, 0), 0);
 }
 
@@ -298,6 +292,18 @@ static twi_lid dot_step(twi_lowering *w, const twi_fold *f, twi_lid acc) {
     return r;
 }
 
+/* Stages hold 0 beyond an extent: free products of two such add nothing. */
+static bool pads_are_zero(const twi_lowering *w, twi_id dot) {
+    const twi_ins *i = twi_ins_of(w->ir, dot);
+    for (unsigned k = 0; k < 2; k++) {
+        twi_id x = twi_arg(w->ir, dot, k);
+        if (twi_ins_of(w->ir, x)->op != TWI_LOAD || twi_ins_of(w->ir, x)->nargs ||
+            twi_w_stage_of(w, x) < 0)
+            return false;
+    }
+    return i->order == TWI_ORDER_FREE;
+}
+
 void twi_fold_update(twi_lowering *w, const twi_fold *f) {
     twi_mask mask = {0, 0, 0};
     twi_w_guard(w, f->folded, &mask);
@@ -310,7 +316,7 @@ void twi_fold_update(twi_lowering *w, const twi_fold *f) {
     twi_state acc = acc_load(w, f);
     if (fold_ins(w, f)->op == TWI_DOT) {
         twi_state r = {{dot_step(w, f, acc.v[0]), 0, 0}};
-        if (real)
+        if (real && !pads_are_zero(w, f->id))
             r.v[0] = twi_w_op(w, TWI_SELECT, real, r.v[0], acc.v[0]);
         acc_store(w, f, r);
         return;

@@ -60,10 +60,12 @@ static double explicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_fea
 
 #define OWN_REGISTERS 24 /* of a worker, beside what it keeps: addresses, masks, temporaries */
 #define WAIT 16          /* instructions of a unit in whose time a dependent one is ready */
+#define AHEAD 4          /* loads of short loops that wait together */
 #define TURN 4           /* of a unit, while one subgroup issues one */
 
-static double registers(const twi_caps *caps, const twi_features *f) {
-    return least(OWN_REGISTERS + f->stripe + f->slots, caps->registers);
+/* What is kept mostly takes the registers that the phase before had for its accumulators. */
+static double wanted_registers(const twi_features *f) {
+    return OWN_REGISTERS + most(f->stripe, f->slots);
 }
 
 /* Groups that a unit holds at once. */
@@ -71,7 +73,8 @@ static double resident(const twi_caps *caps, const twi_features *f) {
     double n = caps->unit_groups;
     n = least(n, floor(caps->unit_workers / (double)f->workers));
     if (caps->unit_registers)
-        n = least(n, floor(caps->unit_registers / (f->workers * registers(caps, f))));
+        n = least(n, floor(caps->unit_registers /
+                           (f->workers * least(wanted_registers(f), caps->registers))));
     if (caps->unit_shared && f->shared_bytes)
         n = least(n, floor(caps->unit_shared / (double)f->shared_bytes));
     return most(n, 1);
@@ -79,7 +82,7 @@ static double resident(const twi_caps *caps, const twi_features *f) {
 
 /* What does not fit into registers goes to memory and comes back. */
 static double spilled(const twi_caps *caps, const twi_features *f) {
-    double beyond = OWN_REGISTERS + f->stripe + f->slots - (double)caps->registers;
+    double beyond = wanted_registers(f) - (double)caps->registers;
     return f->indexed + (beyond > 0 ? 2 * beyond : 0);
 }
 
@@ -106,6 +109,14 @@ static double pipe_turns(const twi_caps *caps, const twi_features *f, double sub
     return turns;
 }
 
+/* Waits for far memory: compilers repeat short loops, so that a few loads are under way. */
+static double waits(const twi_features *f) {
+    double loads = 0;
+    for (uint32_t a = 1; a < f->arrays; a++)
+        loads += f->loads[a];
+    return least(f->rounds, most(1, loads / AHEAD));
+}
+
 /* What all groups move, as far as arrays are read again from a cache. */
 static double moving_ns(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {
     double moved = 0, touched = 0;
@@ -124,7 +135,7 @@ static double implicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_fea
     double unit = most(issue * subs, pipe_turns(caps, f, subs) * caps->turn_ns);
     double waves = groups / (units * resident(caps, f));
     waves = waves < 8 ? ceil(waves) : waves + 0.5; /* the tail of many waves is a small part */
-    double chain = caps->group_ns + f->rounds * caps->latency_ns +
+    double chain = caps->group_ns + waits(f) * caps->latency_ns +
                    f->lane_rounds * caps->lane_round_ns + f->trips * caps->trip_ns +
                    f->barriers * caps->barrier_ns * (1 + subs / 8) + alone_ns(f, issue);
     double all = ceil(groups / units) * unit, moving = moving_ns(ir, caps, f);

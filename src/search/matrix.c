@@ -96,35 +96,40 @@ static bool copy_maps(const twi_view *v, twi_stage_plan *s, copy c) {
     return s->copy[c.a].n > 0 && s->copy[c.b].n > 0;
 }
 
-/* Slow to fast: the folded digits, then those of the result's axis, whose neighbours a worker reads
- * together. A pad where the copy writes across rows. */
-static void add_stage(const twi_view *v, twi_plan *p, const matrix *x, const shape *s,
-                      twi_id load) {
+typedef enum {
+    DIRECT,   /* no stages */
+    AS_USED,  /* folded digits slow, those of the result fast: a worker reads neighbours together */
+    AS_LOADED /* as memory has it: workers that copy in turn walk along it */
+} layout;
+
+static void add_stage(const twi_view *v, twi_plan *p, const matrix *x, const shape *s, layout how) {
     const twi_frame *f = &p->frame[0];
-    uint64_t axes = twi_ins_of(v->ir, load)->type.axes;
+    twi_stage_plan *stage = &p->stage[p->stages];
+    uint64_t axes = twi_ins_of(v->ir, stage->value)->type.axes;
     unsigned own = axes >> x->m & 1 ? x->m : x->n;
-    twi_stage_plan stage = {.value = load, .window = 1, .shared = true};
-    if (!(axes >> x->k & 1) || (axes >> x->m & axes >> x->n & 1) || p->stages == TWI_MAX_STAGES)
-        return;
-    add_digits(&stage, f, x->k);
-    if (axes >> own & 1)
-        add_digits(&stage, f, own);
     int64_t side = own == x->m ? tile_m(s) : tile_n(s), subs = s->gm * s->gn;
-    int unit = twi_view_unit(v, load);
+    bool along_k = twi_view_unit(v, stage->value) == (int)x->k, owned = axes >> own & 1;
+    if (!(axes >> x->k & 1) || (axes >> x->m & axes >> x->n & 1))
+        return;
+    stage->window = 1;
+    stage->shared = true;
+    stage->pad = !along_k ? 0 : how == AS_USED ? 4 : 1; /* the copy, or the reads, cross rows */
+    if (along_k && owned && how == AS_LOADED)
+        add_digits(stage, f, own);
+    add_digits(stage, f, x->k);
+    if (owned && !(along_k && how == AS_LOADED))
+        add_digits(stage, f, own);
     int64_t wide = v->caps->access_bytes / twi_view_bytes(v, x->k);
-    if (unit == (int)x->k)
-        stage.pad = 4;
-    for (; wide >= 1 && (axes >> own & 1) && !stage.copy_axes; wide /= 2)
-        if (unit == (int)x->k ? copy_maps(v, &stage, (copy){x->k, own, s->kb, side, subs, wide})
-                              : copy_maps(v, &stage, (copy){own, x->k, side, s->kb, subs, wide}))
+    for (; wide >= 1 && owned && how == AS_USED && !stage->copy_axes; wide /= 2)
+        if (along_k ? copy_maps(v, stage, (copy){x->k, own, s->kb, side, subs, wide})
+                    : copy_maps(v, stage, (copy){own, x->k, side, s->kb, subs, wide}))
             break;
-    if (stage.n)
-        p->stage[p->stages++] = stage;
+    p->stages = (uint8_t)(p->stages + (stage->n > 0));
 }
 
 /* ---- plans ---- */
 
-static void offer(twi_offers *o, const matrix *x, const shape *s, bool staged) {
+static void offer(twi_offers *o, const matrix *x, const shape *s, layout how) {
     const twi_view *v = o->view;
     twi_plan *p = twi_view_plan(v);
     twi_frame *f = &p->frame[0];
@@ -136,12 +141,17 @@ static void offer(twi_offers *o, const matrix *x, const shape *s, bool staged) {
     if (!twi_view_map(v, x->m, m, &f->map[x->m]) || !twi_view_map(v, x->n, n, &f->map[x->n]))
         return;
     k->n = 0;
-    if (staged)
-        k->d[k->n++] = (twi_digit){TWI_LV_SERIAL, 0, twi_cdiv(v->axis[x->k].extent, s->kb)};
-    k->d[k->n++] = (twi_digit){TWI_LV_LOOP, 0, staged ? s->kb : v->axis[x->k].extent};
+    int64_t extent = v->axis[x->k].extent, blocks = how == DIRECT ? 1 : twi_cdiv(extent, s->kb);
+    /* Copies in turn take blocks of any length, maps those that they divide. */
+    int64_t block = how == AS_USED ? s->kb : twi_cdiv(extent, blocks);
+    if (how != DIRECT)
+        k->d[k->n++] = (twi_digit){TWI_LV_SERIAL, 0, blocks};
+    k->d[k->n++] = (twi_digit){TWI_LV_LOOP, 0, block};
     find_loads(v, x->dot, &loads);
-    for (uint32_t i = 0; staged && i < loads.n; i++)
-        add_stage(v, p, x, s, loads.at[i]);
+    for (uint32_t i = 0; how != DIRECT && i < loads.n && p->stages < TWI_MAX_STAGES; i++) {
+        p->stage[p->stages] = (twi_stage_plan){.value = loads.at[i]};
+        add_stage(v, p, x, s, how);
+    }
     twi_offer(o, "matrix", p);
 }
 
@@ -159,8 +169,10 @@ static double price(const twi_view *v, const matrix *x, const shape *s) {
     double turns = (groups + units - 1) / units, held = turns * subs < 16 ? turns : 16 / subs;
     turns = turns < 2 ? (double)(int64_t)turns : turns;
     double fragment = (double)(s->rm * s->rn + s->rm + s->rn);
-    return turns *
-           (subs / 4 * fragment * steps * (double)s->kb + steps * 1000 / (held < 1 ? 1 : held));
+    double copied = (double)((tile_m(s) + tile_n(s)) * s->kb) / (subs * v->caps->lane);
+    double waits = copied > 4 ? copied / 4 : 1; /* loads under way together */
+    return turns * (subs / 4 * fragment * steps * (double)s->kb +
+                    steps * (350 + 650 * waits) / (held < 1 ? 1 : held));
 }
 
 /* Keeps the BEST cheapest in order. */
@@ -209,8 +221,10 @@ void twi_propose_matrix(twi_offers *o) {
         ((v->chain | v->canonical) >> x.k & 1))
         return;
     unsigned n = shapes(v, &x, best);
-    for (unsigned i = 0; i < n; i++)
-        offer(o, &x, &best[i], true);
-    for (unsigned i = 0; i < n; i += 4)
-        offer(o, &x, &best[i], false);
+    for (unsigned i = 0; i < n; i++) {
+        offer(o, &x, &best[i], AS_USED);
+        offer(o, &x, &best[i], AS_LOADED);
+        if (i % 4 == 0)
+            offer(o, &x, &best[i], DIRECT);
+    }
 }
