@@ -28,34 +28,53 @@ static double count_at(const twi_features *f, size_t offset) {
     return (double)v;
 }
 
-static void by_array(const twi_path *p, uint32_t scope, const twi_features *t,
-                     const twi_features *c, const tw_figure_fn fn, void *user) {
+/* Who is told, of which scope; `launch` stands before the names of figures. */
+typedef struct {
+    const twi_path *p;
+    uint32_t scope;
+    const char *launch;
+    tw_figure_fn fn;
+    void *user;
+} teller;
+
+static void figure(const teller *to, const char *name, double tally, double count) {
+    to->fn(to->user, to->scope, twi_format(to->p->arena, "%s%s", to->launch, name), tally, count);
+}
+
+static void by_array(const teller *to, const twi_features *t, const twi_features *c) {
+    twi_arena *arena = to->p->arena;
     for (uint32_t a = 1; a < t->arrays && a < c->arrays; a++) {
-        const char *name = twi_text(&p->ctx->names, p->ir->array.at[a].name);
-        fn(user, scope, twi_format(p->arena, "load_bytes %s", name), t->load_bytes[a],
-           c->load_bytes[a]);
-        fn(user, scope, twi_format(p->arena, "store_bytes %s", name), t->store_bytes[a],
-           c->store_bytes[a]);
-        fn(user, scope, twi_format(p->arena, "loads %s", name), t->loads[a], c->loads[a]);
-        fn(user, scope, twi_format(p->arena, "stores %s", name), t->stores[a], c->stores[a]);
-        fn(user, scope, twi_format(p->arena, "sectors %s", name), t->sectors[a], c->sectors[a]);
+        const char *name = twi_text(&to->p->ctx->names, to->p->loop->array.at[a].name);
+        figure(to, twi_format(arena, "load_bytes %s", name), t->load_bytes[a], c->load_bytes[a]);
+        figure(to, twi_format(arena, "store_bytes %s", name), t->store_bytes[a], c->store_bytes[a]);
+        figure(to, twi_format(arena, "loads %s", name), t->loads[a], c->loads[a]);
+        figure(to, twi_format(arena, "stores %s", name), t->stores[a], c->stores[a]);
+        figure(to, twi_format(arena, "sectors %s", name), t->sectors[a], c->sectors[a]);
     }
+}
+
+static void by_launch(const teller *to, const twi_features *t, const twi_features *c) {
+    for (unsigned k = 0; k < TWI_PRICES; k++)
+        figure(to, twi_format(to->p->arena, "ops of price %u", k), t->ops[k], c->ops[k]);
+    for (size_t k = 0; k < sizeof doubles / sizeof doubles[0]; k++)
+        figure(to, doubles[k].name, double_at(t, doubles[k].offset),
+               double_at(c, doubles[k].offset));
+    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
+        figure(to, counts[k].name, count_at(t, counts[k].offset), count_at(c, counts[k].offset));
+    figure(to, "groups", (double)t->groups, (double)c->groups);
+    by_array(to, t, c);
 }
 
 static void tell(const twi_path *p, uint32_t scope, tw_figure_fn fn, void *user) {
     twi_features t, c;
+    teller to = {p, scope, "", fn, user};
     twi_tally(p->arena, p->ir, &p->where.caps, &p->plans->scope[scope], &t);
     twi_count(p->arena, p->loop, scope, &c);
-    for (unsigned k = 0; k < TWI_PRICES; k++)
-        fn(user, scope, twi_format(p->arena, "ops of price %u", k), t.ops[k], c.ops[k]);
-    for (size_t k = 0; k < sizeof doubles / sizeof doubles[0]; k++)
-        fn(user, scope, doubles[k].name, double_at(&t, doubles[k].offset),
-           double_at(&c, doubles[k].offset));
-    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
-        fn(user, scope, counts[k].name, count_at(&t, counts[k].offset),
-           count_at(&c, counts[k].offset));
-    fn(user, scope, "groups", (double)t.groups, (double)c.groups);
-    by_array(p, scope, &t, &c, fn, user);
+    by_launch(&to, &t, &c);
+    if (!t.then || !c.then)
+        return;
+    to.launch = "second launch: ";
+    by_launch(&to, t.then, c.then);
 }
 
 tw_status tw_plan_figures(tw_context *ctx, const tw_ir *ir, const tw_compile_options *o,

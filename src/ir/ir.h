@@ -163,6 +163,8 @@ typedef struct {
     uint8_t order; /* folds, scans: twi_order_kind */
     uint8_t nfold; /* folds: axes consumed, in the order of the bracket; scans: the one axis */
     uint8_t fold[TWI_MAX_RANK];
+    uint8_t parts; /* folds: 0, or states of the partial results that are its first operands instead
+                      of elements (plan/split.h) */
     twi_type type;
     uint32_t arg, nargs; /* first of ir->args */
     uint32_t attr;       /* see tile.def */

@@ -12,6 +12,20 @@
 
 enum { BUCKETS = 1024, LOOK = 48 /* older instructions looked at before giving up */ };
 
+void twi_loop_array(twi_loop *loop, const tw_ir *ir, uint32_t array) {
+    const twi_array *from = &ir->array.at[array];
+    twi_larray to = {.name = from->name,
+                     .elem = from->elem,
+                     .rank = from->rank,
+                     .role = from->role,
+                     .has_fill = from->has_fill,
+                     .fill = from->fill};
+    for (unsigned d = 0; d < from->rank; d++)
+        if (!twi_ix_is_const(ir, from->dim[d], &to.extent[d]))
+            to.extent[d] = 0;
+    twi_push(loop->arena, &loop->array, to);
+}
+
 /* A name that no array of a text has. */
 static void add_status(twi_loop *loop) {
     twi_larray a = {.name = twi_intern_str(&loop->ctx->names, "index.status"),
@@ -36,19 +50,8 @@ twi_loop *twi_loop_new(twi_arena *arena, const tw_ir *ir, twi_sym target) {
         return loop;
     loop->ctx = ir->ctx;
     loop->kernel = ir->kernel;
-    for (uint32_t i = 1; i < ir->array.n; i++) {
-        const twi_array *from = &ir->array.at[i];
-        twi_larray to = {.name = from->name,
-                         .elem = from->elem,
-                         .rank = from->rank,
-                         .role = from->role,
-                         .has_fill = from->has_fill,
-                         .fill = from->fill};
-        for (unsigned d = 0; d < from->rank; d++)
-            if (!twi_ix_is_const(ir, from->dim[d], &to.extent[d]))
-                to.extent[d] = 0;
-        twi_push(arena, &loop->array, to);
-    }
+    for (uint32_t i = 1; i < ir->array.n; i++)
+        twi_loop_array(loop, ir, i);
     bool checked = false;
     for (uint32_t i = 1; i < ir->access.n; i++)
         checked = checked || ir->access.at[i].proof == TWI_ACCESS_CHECKED;

@@ -370,9 +370,9 @@ static void launch(twi_run *run, const twi_step_do *s) {
         body(run, run->f->first);
     }
     run->clock++;
-    for (uint32_t k = 1; k < run->f->object.n; k++) /* shadows of arrays stay */
+    for (uint32_t k = 1; k < run->f->object.n; k++) /* what stores left beside arrays stays */
         if (run->f->object.at[k].kind == TWI_OBJ_ARRAY)
-            run->array[run->f->object.at[k].array].shadow = run->object[k]->shadow;
+            run->array[run->f->object.at[k].array].shadowed = run->object[k]->shadowed;
     twi_arena_reset(run->arena, mark);
 }
 
@@ -447,9 +447,8 @@ static void array_stores(twi_run *run) {
             s->cell = TWI_NEW_N(run->arena, twi_cell, (size_t)s->size);
         for (int64_t e = 0; a->role == TWI_INOUT && e < s->size; e++)
             s->cell[e].writer = TWI_FILLER;
-        for (uint32_t f = 0; f < run->loop->func.n && tracked(a); f++)
-            if (twi_run_array_shadow(&run->loop->func.at[f], k))
-                s->shadow = TWI_NEW_N(run->arena, twi_shadow, (size_t)s->size);
+        if (tracked(a) && twi_run_array_shadow(run->loop, k))
+            s->shadow = TWI_NEW_N(run->arena, twi_shadow, (size_t)s->size);
     }
 }
 

@@ -19,17 +19,26 @@ static bool starts(const twi_lins *i) {
                           (i->op == TWI_L_LCONST && (i->flags & TWI_FLAG_IDENTITY)));
 }
 
-bool twi_run_array_shadow(const twi_func *f, uint32_t array) {
-    bool loaded = false, stored = false;
+/* Is the array loaded, is it stored? */
+static void touches(const twi_func *f, uint32_t array, bool *loaded, bool *stored) {
     for (uint32_t v = 1; v < f->ins.n; v++) {
         const twi_lins *i = &f->ins.at[v];
         if (i->op != TWI_L_LLOAD && i->op != TWI_L_LSTORE)
             continue;
         const twi_object *o = &f->object.at[f->access.at[i->attr].object];
         if (o->kind == TWI_OBJ_ARRAY && o->array == array) {
-            loaded = loaded || i->op == TWI_L_LLOAD;
-            stored = stored || i->op == TWI_L_LSTORE;
+            *loaded = *loaded || i->op == TWI_L_LLOAD;
+            *stored = *stored || i->op == TWI_L_LSTORE;
         }
+    }
+}
+
+bool twi_run_array_shadow(const twi_loop *loop, uint32_t array) {
+    bool loaded = false, stored = false, temp = loop->array.at[array].role == TWI_TEMP;
+    for (uint32_t k = 0; k < loop->func.n && !(loaded && stored); k++) {
+        if (!temp) /* what passes from one launch to the next are partial results in temps */
+            loaded = stored = false;
+        touches(&loop->func.at[k], array, &loaded, &stored);
     }
     return loaded && stored;
 }

@@ -81,7 +81,7 @@ void twi_run_load(twi_run *run, twi_lid v);
 void twi_run_store(twi_run *run, twi_lid v);
 void twi_run_missing(twi_run *run); /* output elements never stored */
 /* interp_depth.c */
-bool twi_run_array_shadow(const twi_func *f,
+bool twi_run_array_shadow(const twi_loop *loop,
                           uint32_t array); /* loaded and stored: shadows are kept */
 void twi_run_depth_plan(twi_run *run);     /* which values and objects have shadows */
 void twi_run_depth(twi_run *run,

@@ -178,6 +178,8 @@ typedef struct {
 /* Tables of arrays and scalars are filled from ir; a status comes last if some access is checked.
  */
 twi_loop *twi_loop_new(twi_arena *arena, const tw_ir *ir, twi_sym target);
+/* Adds an array to the table, before there are functions (temps that a plan needs). */
+void twi_loop_array(twi_loop *loop, const tw_ir *ir, uint32_t array);
 /* Index; adds the arrays (object id = array id): dense strides (change stride[] and dynamic of
  * f->object after), align as loop->entry.at[entry] says if it is there already. lanes = subs = 1,
  * explicit_lanes false until set. Set them before building: `id` and guards simplify by their

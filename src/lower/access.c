@@ -11,11 +11,16 @@ typedef struct {
     bool gathered; /* some index is a vector */
 } form;
 
-static uint32_t array_object(const twi_lowering *w, uint32_t array) {
+uint32_t twi_w_array_object(const twi_lowering *w, uint32_t array) {
     for (uint32_t o = 1; o < w->c.f->object.n; o++)
         if (w->c.f->object.at[o].kind == TWI_OBJ_ARRAY && w->c.f->object.at[o].array == array)
             return o;
     return 0;
+}
+
+/* By the tile IR's id: those of partial results are others in the module. */
+static uint32_t array_object(const twi_lowering *w, uint32_t array) {
+    return twi_w_array_object(w, array + (array >= w->module_arrays ? w->temps : 0));
 }
 
 /* Coefficient of the lane axis in x if x is affine in it and it stands in no other atom; false
@@ -162,21 +167,21 @@ static twi_lid outside_value(twi_lowering *w, tw_elem storage) {
     return nan[storage] ? twi_w_const(w, storage, nan[storage], 0) : 0;
 }
 
-/* The mask as the access takes it; sets its kind. A wide access of one worker is whole or not at
- * all unless its end is ragged. */
-static twi_lid access_mask(twi_lowering *w, form *f, const twi_mask *mask) {
+/* A wide access of one worker is whole or not at all unless its end is ragged. */
+twi_lid twi_w_access_mask(twi_lowering *w, twi_laccess *access, unsigned count,
+                          const twi_mask *mask) {
     bool counts = w->vectors ? mask->count || mask->scalar : mask->count != 0;
-    if (f->count > 1 && !mask->vector && counts) {
-        f->access.mask = TWI_MASK_COUNT;
-        twi_lid n = mask->count ? mask->count : twi_w_int(w, f->count);
+    if (count > 1 && !mask->vector && counts) {
+        access->mask = TWI_MASK_COUNT;
+        twi_lid n = mask->count ? mask->count : twi_w_int(w, count);
         if (!mask->scalar)
             return n;
         twi_lid zero = twi_w_int(w, 0);
         return twi_w_ix_select(w, mask->scalar, n, zero);
     }
-    twi_lid b = twi_mask_bool(w, mask, w->vectors ? f->count : 1);
+    twi_lid b = twi_mask_bool(w, mask, w->vectors ? count : 1);
     if (b)
-        f->access.mask = TWI_MASK_BOOL;
+        access->mask = TWI_MASK_BOOL;
     return b;
 }
 
@@ -310,7 +315,7 @@ void twi_w_fetch(twi_lowering *w, twi_id load) {
         return;
     w->buffer[load] = make_buffer(w, load);
     form f = open_wide(w, load, &run, &mask);
-    twi_lid m = access_mask(w, &f, &mask);
+    twi_lid m = twi_w_access_mask(w, &f.access, f.count, &mask);
     twi_lid x = twi_w_load(w, f.access, f.index, f.count, m, 0);
     twi_w_store(w, buffer_access(w, load, (int)run.axis, index), index, x, 0);
     twi_w_shut(w, depth);
@@ -327,7 +332,7 @@ void twi_w_flush(twi_lowering *w, twi_id store) {
     twi_w_leader(w, twi_access_axes(w->ir, store), &mask);
     twi_laccess b = buffer_access(w, store, (int)run.axis, index);
     twi_lid x = twi_w_load(w, b, index, f.count, 0, 0);
-    twi_lid m = access_mask(w, &f, &mask);
+    twi_lid m = twi_w_access_mask(w, &f.access, f.count, &mask);
     twi_w_store(w, f.access, f.index, x, m);
     twi_w_shut(w, depth);
 }
@@ -351,7 +356,7 @@ twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw) {
         twi_mask mask = {0, 0, 0};
         twi_w_guard(w, axes, &mask);
         keep_inside(w, load, &f, &mask);
-        twi_lid other = 0, m = access_mask(w, &f, &mask);
+        twi_lid other = 0, m = twi_w_access_mask(w, &f.access, f.count, &mask);
         tw_elem storage = (tw_elem)w->c.f->object.at[f.access.object].elem;
         if (m && twi_plain_args(w->ir, load))
             other = twi_w_cast(w, storage, twi_w_value(w, twi_arg(w->ir, load, 0)));
@@ -410,6 +415,6 @@ void twi_w_array_store(twi_lowering *w, twi_id store) {
         twi_mask_and(w, &mask, twi_w_value(w, twi_arg(w->ir, store, 1)));
     keep_inside(w, store, &f, &mask);
     f.access.merge = w->ir->access.at[i->attr].atomic;
-    twi_lid m = access_mask(w, &f, &mask);
+    twi_lid m = twi_w_access_mask(w, &f.access, f.count, &mask);
     twi_w_store(w, f.access, f.index, twi_w_splat(w, x, f.count), m);
 }

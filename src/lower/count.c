@@ -99,7 +99,7 @@ void twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out) {
             out->turns += t->trips * f->subs * twi_access_turns(f, t);
         return;
     }
-    if (o->array >= out->arrays) /* the status of checked indices */
+    if (o->array >= out->arrays || o->array == out->status)
         return;
     (t->store ? out->store_bytes : out->load_bytes)[o->array] += bytes;
     (t->store ? out->stores : out->loads)[o->array] += t->trips;
@@ -185,31 +185,39 @@ void twi_features_of_func(const twi_func *f, twi_features *out) {
     }
 }
 
-void twi_count(twi_arena *arena, const twi_loop *loop, uint32_t scope, twi_features *out) {
+void twi_features_init(twi_arena *arena, uint32_t arrays, twi_features *out) {
     memset(out, 0, sizeof *out);
-    const twi_entry *entry = &loop->entry.at[loop->entry.n - 1];
-    const twi_func *f = NULL;
-    for (uint32_t k = 0; k < entry->recipe.n; k++) {
-        const twi_step_do *s = &entry->recipe.at[k];
-        if (s->what != TWI_DO_LAUNCH || loop->func.at[s->func].scope != scope)
-            continue;
-        f = &loop->func.at[s->func];
-        out->groups = s->grid;
-    }
-    uint32_t arrays = 0;
-    for (uint32_t k = 1; f && k < f->object.n; k++)
-        if (f->object.at[k].kind == TWI_OBJ_ARRAY && f->object.at[k].array >= arrays)
-            arrays = f->object.at[k].array + 1;
     out->arrays = arrays;
     out->load_bytes = TWI_NEW_N(arena, double, arrays + 1u);
     out->store_bytes = TWI_NEW_N(arena, double, arrays + 1u);
     out->loads = TWI_NEW_N(arena, double, arrays + 1u);
     out->stores = TWI_NEW_N(arena, double, arrays + 1u);
     out->sectors = TWI_NEW_N(arena, double, arrays + 1u);
-    if (!f)
-        return;
+}
+
+static void count_launch(twi_arena *arena, const twi_loop *loop, const twi_step_do *launch,
+                         twi_features *out) {
+    const twi_func *f = &loop->func.at[launch->func];
+    twi_features_init(arena, loop->array.n, out);
+    out->status = loop->status;
+    out->groups = launch->grid;
     count_body(f, f->first, 1, 1, (double)out->groups, out);
     twi_features_of_func(f, out);
     out->lanes = f->lanes;
     out->workers = f->explicit_lanes ? 1 : f->lanes * f->subs;
+}
+
+void twi_count(twi_arena *arena, const twi_loop *loop, uint32_t scope, twi_features *out) {
+    const twi_entry *entry = &loop->entry.at[loop->entry.n - 1];
+    twi_features *next = out;
+    twi_features_init(arena, loop->array.n, out);
+    for (uint32_t k = 0; k < entry->recipe.n; k++) {
+        const twi_step_do *s = &entry->recipe.at[k];
+        if (s->what != TWI_DO_LAUNCH || loop->func.at[s->func].scope != scope)
+            continue;
+        if (!next)
+            out->then = next = TWI_NEW(arena, twi_features);
+        count_launch(arena, loop, s, next);
+        next = NULL;
+    }
 }

@@ -260,6 +260,8 @@ void twi_cut_scope(twi_arena *arena, const tw_ir *ir, const twi_plan *plan, uint
     collect_values(arena, out, scope);
     level_region(out, scope);
     mark_crossing(out);
+    for (uint32_t k = 0; k < out->all.n; k++)
+        out->value[out->all.at[k]].at = k;
     for (uint32_t k = 0; k < out->all.n; k++) {
         twi_id v = out->all.at[k];
         twi_cut_value *c = &out->value[v];

@@ -17,6 +17,7 @@ typedef struct {
     uint16_t
         last; /* local values: last phase of their region in which they are computed on demand */
     uint32_t region; /* it stands in */
+    uint32_t at;     /* its place in `all` */
     bool kept; /* local value kept in a stripe, by the plan or because its array is stored too */
     bool crossing; /* local value used in a later phase than avail, or in an inner region */
     bool used;

@@ -58,5 +58,9 @@ const char *twi_plan_derived(twi_arena *arena, const tw_ir *ir, const twi_caps *
     for (uint32_t k = 0; k < n; k++)
         twi_sb_printf(&sb, ", depth %s %u", twi_value_name(ir, orders[k].fold), orders[k].depth);
     twi_sb_printf(&sb, ", barriers %llu", (unsigned long long)f.barriers);
+    if (f.then)
+        twi_sb_printf(&sb, ", then groups %lld, workers %u, barriers %llu",
+                      (long long)f.then->groups, f.then->workers,
+                      (unsigned long long)f.then->barriers);
     return twi_sb_text(&sb);
 }

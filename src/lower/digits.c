@@ -41,36 +41,12 @@ int64_t twi_axis_extent(const tw_ir *ir, unsigned axis) {
 /* ---- group -------------------------------------------------------------------------------------
  */
 /* id / stride % extent, without the modulo for the outermost digit. */
-static twi_lid split_id(twi_lowering *w, twi_lid id, int64_t stride, int64_t extent,
-                        bool outermost) {
+twi_lid twi_w_split_id(twi_lowering *w, twi_lid id, int64_t stride, int64_t extent,
+                       bool outermost) {
     if (extent == 1)
         return twi_w_int(w, 0);
     twi_lid q = twi_w_ix(w, TWI_IDIV, id, twi_w_int(w, stride));
     return outermost ? q : twi_w_ix(w, TWI_IMOD, q, twi_w_int(w, extent));
-}
-
-static void open_grid(twi_lowering *w) {
-    const twi_region *scope = &w->ir->region.at[w->cut.scope];
-    int64_t stride = 1;
-    twi_lid id = 0;
-    for (uint32_t k = scope->axes.n; k-- > 0;) {
-        unsigned a = scope->axes.at[k];
-        const twi_map *m = twi_w_map(w, a);
-        for (unsigned d = m->n; d-- > 0;) {
-            if (m->d[d].level != TWI_LV_GRID)
-                continue;
-            bool last = true;
-            for (uint32_t j = 0; j <= k; j++) {
-                const twi_map *n = twi_w_map(w, scope->axes.at[j]);
-                for (unsigned e = 0; e < (j == k ? d : n->n); e++)
-                    last &= n->d[e].level != TWI_LV_GRID || n->d[e].extent == 1;
-            }
-            if (!id && m->d[d].extent > 1)
-                id = twi_w_leaf(w, TWI_L_ID, 1, TWI_LV_GRID);
-            w->digit[a][d] = split_id(w, id, stride, m->d[d].extent, last);
-            stride *= m->d[d].extent;
-        }
-    }
 }
 
 /* Lanes of an SIMT subgroup; an explicit lane is a part of the vector, the digit itself stands at
@@ -90,8 +66,8 @@ static void open_level(twi_lowering *w, unsigned level, int64_t total) {
             }
             if (!id && m->d[d].extent > 1)
                 id = twi_w_leaf(w, TWI_L_ID, 1, level);
-            w->digit[a][d] = split_id(w, id, m->d[d].stride, m->d[d].extent,
-                                      m->d[d].stride * m->d[d].extent == total);
+            w->digit[a][d] = twi_w_split_id(w, id, m->d[d].stride, m->d[d].extent,
+                                            m->d[d].stride * m->d[d].extent == total);
         }
     }
 }
@@ -99,7 +75,7 @@ static void open_level(twi_lowering *w, unsigned level, int64_t total) {
 void twi_w_open_group(twi_lowering *w) {
     for (unsigned f = w->plan->frames; f-- > 0;) {
         twi_w_enter(w, f);
-        open_grid(w);
+        twi_w_open_grid(w);
         open_level(w, TWI_LV_SUB, w->subs);
         open_level(w, TWI_LV_LANE, w->lanes);
     }
@@ -289,9 +265,9 @@ void twi_w_lead_level(twi_lowering *w, unsigned level, int64_t total, uint64_t a
     while (next_digit(w, level, top, &a, &d)) {
         const twi_digit *g = &twi_w_map(w, a)->d[d];
         if (g->stride > top)
-            twi_mask_and(
-                w, mask,
-                twi_w_ix(w, TWI_EQ, split_id(w, id, top, g->stride / top, false), twi_w_int(w, 0)));
+            twi_mask_and(w, mask,
+                         twi_w_ix(w, TWI_EQ, twi_w_split_id(w, id, top, g->stride / top, false),
+                                  twi_w_int(w, 0)));
         if (!(axes >> a & 1))
             twi_mask_and(w, mask, twi_w_ix(w, TWI_EQ, w->digit[a][d], twi_w_int(w, 0)));
         top = g->stride * g->extent;

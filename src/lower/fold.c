@@ -5,14 +5,23 @@
  */
 #include "lower/walk.h"
 
+unsigned twi_fold_operands(const tw_ir *ir, twi_id fold) {
+    const twi_ins *i = twi_ins_of(ir, fold);
+    return i->parts ? i->parts : i->op == TWI_DOT ? 2 : 1;
+}
+
 twi_id twi_dot_start(const tw_ir *ir, twi_id fold) {
     const twi_ins *i = twi_ins_of(ir, fold);
-    if (i->op != TWI_DOT || i->nargs < 3)
+    unsigned k = twi_fold_operands(ir, fold);
+    if (i->op != TWI_DOT || i->nargs <= k)
         return 0;
-    const twi_ins *start = twi_ins_of(ir, twi_arg(ir, fold, 2));
+    const twi_ins *start = twi_ins_of(ir, twi_arg(ir, fold, k));
     bool zero = start->op == TWI_CONST && ir->constant.at[start->attr].bits == 0;
-    return zero ? 0 : twi_arg(ir, fold, 2);
+    return zero ? 0 : twi_arg(ir, fold, k);
 }
+
+/* Elements are products; partial results of a dot are summed. */
+static bool multiplies(const twi_ins *i) { return i->op == TWI_DOT && !i->parts; }
 
 static const twi_ins *fold_ins(const twi_lowering *w, const twi_fold *f) {
     return twi_ins_of(w->ir, f->id);
@@ -102,7 +111,7 @@ twi_state twi_state_identity(twi_lowering *w, const twi_fold *f, unsigned count)
     if (i->op == TWI_DOT)
         identity = TWI_ID_ZERO;
     uint64_t bits = twi_identity_bits((twi_identity)identity, elem);
-    unsigned flag = i->op == TWI_DOT ? 0 : TWI_FLAG_IDENTITY;
+    unsigned flag = multiplies(i) ? 0 : TWI_FLAG_IDENTITY;
     twi_state s = {{twi_w_splat(w, twi_w_const(w, elem, bits, flag), count), 0, 0}};
     if (f->states == 2)
         s.v[1] = twi_w_splat(w, twi_w_int(w, INT64_MAX), count);
@@ -245,7 +254,7 @@ void twi_fold_init(twi_lowering *w, twi_fold *f) {
     unsigned depth = twi_w_depth(w);
     twi_fold_open(w, f, f->own | f->folded);
     twi_state s = twi_state_identity(w, f, 1);
-    if (twi_dot_start(w->ir, f->id) && starts_chain(w, f))
+    if (twi_dot_start(w->ir, f->id) && starts_chain(w, f) && !w->splits.n)
         s.v[0] = twi_w_value(w, twi_dot_start(w->ir, f->id));
     acc_store(w, f, s);
     twi_w_shut(w, depth);
@@ -256,7 +265,9 @@ void twi_fold_init(twi_lowering *w, twi_fold *f) {
 static twi_state element(twi_lowering *w, const twi_fold *f, twi_lid real) {
     const twi_ins *i = fold_ins(w, f);
     twi_state s = {{twi_w_value(w, twi_arg(w->ir, f->id, 0)), 0, 0}};
-    if (twi_is_merged(w->ir, f->id)) {
+    if (i->parts > 1) {
+        s.v[1] = twi_w_value(w, twi_arg(w->ir, f->id, 1));
+    } else if (twi_is_merged(w->ir, f->id)) {
         s = twi_merged_element(w, f, s.v[0]);
     } else if (f->states == 2) {
         unsigned a = i->fold[0];
@@ -314,7 +325,7 @@ void twi_fold_update(twi_lowering *w, const twi_fold *f) {
         return;
     }
     twi_state acc = acc_load(w, f);
-    if (fold_ins(w, f)->op == TWI_DOT) {
+    if (multiplies(fold_ins(w, f))) {
         twi_state r = {{dot_step(w, f, acc.v[0]), 0, 0}};
         if (real && !pads_are_zero(w, f->id))
             r.v[0] = twi_w_op(w, TWI_SELECT, real, r.v[0], acc.v[0]);
@@ -444,6 +455,10 @@ static void settle(twi_lowering *w, const twi_fold *f, twi_id id, twi_lid x, boo
 }
 
 void twi_fold_settle(twi_lowering *w, const twi_fold *f, twi_state s, bool at_top) {
+    if (w->splits.n) { /* a partial result: the second launch completes it */
+        twi_split_store(w, f, s);
+        return;
+    }
     if (twi_is_merged(w->ir, f->id)) {
         s = twi_merged_done(w, f, s);
         settle(w, f, f->id, s.v[0], at_top);

@@ -69,7 +69,8 @@ static bool canonical_subs_fit(const judge *j, twi_id fold) {
     int64_t lightest = INT64_MAX, heaviest = 0;
     for (unsigned d = 0; d < m->n; d++) {
         int64_t weight = twi_map_weight(m, d);
-        if (m->d[d].extent == 1 || (j->ir->axis.at[axis].kind == TWI_AXIS_STEP && d == 0))
+        bool outer = j->ir->axis.at[axis].kind == TWI_AXIS_STEP && d == 0;
+        if (m->d[d].extent == 1 || outer || m->d[d].level == TWI_LV_GRID)
             continue;
         chunks |= weight >= 2048;
         if (m->d[d].level == TWI_LV_SUB) {
@@ -363,9 +364,28 @@ static bool structure_fits(const tw_ir *ir, const twi_caps *caps, const twi_plan
     bool ok = stages_fit(&j) && frames_fit(&j);
     for (unsigned a = 1; ok && a < ir->axis.n; a++)
         ok = !(j.frame->axes >> a & 1) || bounds_fit(&j, a);
-    for (uint32_t k = 0; ok && k < j.cut.all.n; k++)
-        ok = value_fits(&j, j.cut.all.at[k]);
+    twi_id_list needs = {0};
+    twi_split_needs(arena, ir, plan, &needs);
+    for (uint32_t k = 0; !needs.n && k < j.cut.all.n; k++) /* nothing is split: all of them */
+        ok = ok && value_fits(&j, j.cut.all.at[k]);
+    for (uint32_t k = 0; k < needs.n; k++)
+        ok = ok && value_fits(&j, needs.at[k]);
     twi_arena_reset(arena, mark);
+    return ok;
+}
+
+/* Each launch by itself, but for what has to be counted. A plan that splits folds has one for the
+ * launch that goes on. */
+static bool launches_fit(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
+                         twi_why *why) {
+    twi_why then = {""};
+    twi_mark mark = twi_arena_mark(ir->arena);
+    bool ok = twi_plan_rules(ir, caps, plan, why) && structure_fits(ir, caps, plan, why);
+    const tw_ir *second = ok && plan->then ? twi_split_ir(ir->arena, ir, plan) : NULL;
+    if (second && !(twi_plan_rules(second, caps, plan->then, &then) &&
+                    structure_fits(second, caps, plan->then, &then)))
+        ok = twi_refuse(why, "second launch: %.200s", then.text);
+    twi_arena_reset(ir->arena, mark);
     return ok;
 }
 
@@ -373,17 +393,20 @@ static bool structure_fits(const tw_ir *ir, const twi_caps *caps, const twi_plan
  * they take. */
 bool twi_plan_counted(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
                       twi_features *out, twi_why *why) {
-    if (!twi_plan_rules(ir, caps, plan, why) || !structure_fits(ir, caps, plan, why))
+    if (!launches_fit(ir, caps, plan, why))
         return false;
     twi_tally(arena, ir, caps, plan, out);
-    return caps->family == TWI_FAMILY_CPU || out->shared_bytes <= caps->shared ||
-           twi_refuse(why, "stages, partial results and carriers: shared %u B > %u B",
-                      out->shared_bytes, caps->shared);
+    uint32_t shared = out->shared_bytes;
+    if (out->then && out->then->shared_bytes > shared)
+        shared = out->then->shared_bytes;
+    return caps->family == TWI_FAMILY_CPU || shared <= caps->shared ||
+           twi_refuse(why, "stages, partial results and carriers: shared %u B > %u B", shared,
+                      caps->shared);
 }
 
 bool twi_plan_legal(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why) {
     if (caps->family == TWI_FAMILY_CPU) /* nothing to count */
-        return twi_plan_rules(ir, caps, plan, why) && structure_fits(ir, caps, plan, why);
+        return launches_fit(ir, caps, plan, why);
     twi_features f;
     twi_mark mark = twi_arena_mark(ir->arena);
     bool ok = twi_plan_counted(ir->arena, ir, caps, plan, &f, why);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The module: for each entry one function a scope, lowered twice (first to learn where barriers are
- * needed), and the recipe that runs them.
+ * The module: for each entry one function a launch (a scope has one, or two where its plan splits
+ * folds), lowered twice (first to learn where barriers are needed), and the recipe that runs them.
  */
 #include "lower/walk.h"
 
@@ -24,6 +24,27 @@ static void begin(twi_lowering *w, twi_arena *arena, const tw_ir *ir, const twi_
     w->buffer = TWI_NEW_N(arena, uint32_t, ir->ins.n);
     w->next_object = TWI_NEW_N(arena, uint32_t, ir->ins.n);
     w->trips = w->round = 1;
+    w->module_arrays = UINT32_MAX;
+    twi_split_folds(arena, ir, plan, &w->splits);
+}
+
+/* One launch of a scope: what it lowers, and what the first pass over it said. */
+typedef struct {
+    const tw_ir *ir; /* of a second launch: twi_split_ir */
+    const twi_plan *plan;
+    bool *barriers;       /* NULL: one worker a group */
+    uint32_t split_array; /* temp arrays of partial results: ids in the module, from here on */
+} part;
+
+static void begin_part(twi_lowering *w, twi_arena *arena, const twi_caps *caps, const part *p,
+                       uint32_t arrays) {
+    begin(w, arena, p->ir, caps, p->plan);
+    w->barrier_before = p->barriers;
+    w->split_array = p->split_array;
+    if (p->plan->second) { /* `arrays` of the kernel itself; ids behind are partial results */
+        w->module_arrays = arrays;
+        w->temps = p->split_array - arrays;
+    }
 }
 
 /* Strides and alignment of the arguments: what the layout and the entry's facts say. */
@@ -35,8 +56,8 @@ static void describe_arrays(twi_func *f, const tw_ir *ir, const uint8_t *layout,
             continue;
         if (entry && o->array < entry->align.n)
             o->align = (uint16_t)entry->align.at[o->array];
-        uint8_t class = layout ? layout[o->array] : 0;
-        if (!class || ir->array.at[o->array].role == TWI_TEMP)
+        uint8_t class = layout && o->array < ir->array.n ? layout[o->array] : 0;
+        if (!class || o->role == TWI_TEMP)
             continue;
         for (unsigned d = 0; d < o->rank; d++) {
             bool unit = class >= 2 && class - 2u == d;
@@ -46,8 +67,8 @@ static void describe_arrays(twi_func *f, const tw_ir *ir, const uint8_t *layout,
     }
 }
 
-/* Lowers the scope that `begin` was told of into a function of the module. */
-static void lower_scope(twi_lowering *w, twi_loop *loop, uint32_t func) {
+/* Lowers what `begin_part` was told of into a function of the module. */
+static void lower_part(twi_lowering *w, twi_loop *loop, uint32_t func) {
     twi_cursor_init(&w->c, loop, func);
     w->c.f->explicit_lanes = w->vectors;
     w->c.f->lanes = w->vectors ? twi_plan_lanes(w->plan) : w->caps->lane;
@@ -55,23 +76,47 @@ static void lower_scope(twi_lowering *w, twi_loop *loop, uint32_t func) {
     twi_w_scope_body(w);
 }
 
-/* The first pass, into a scratch module: where barriers go. NULL for one worker. */
-static bool *find_barriers(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
-                           const twi_plan *plan) {
-    if (is_explicit(caps))
-        return NULL;
-    twi_lowering w;
-    twi_loop *scratch = twi_loop_new(arena, ir, caps->name);
-    begin(&w, arena, ir, caps, plan);
-    lower_scope(&w, scratch, twi_loop_func(scratch, 0, 0, plan->scope));
-    return twi_place_barriers(arena, w.events.at, w.events.n);
+/* A module with the kernel's arrays and those of partial results. */
+static twi_loop *new_module(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, part *parts,
+                            uint32_t n) {
+    twi_loop *loop = twi_loop_new(arena, ir, caps->name);
+    for (uint32_t k = 0; k < n; k++) {
+        bool second = parts[k].plan->second;
+        parts[k].split_array = second ? parts[k - 1].split_array : loop->array.n;
+        for (uint32_t a = ir->array.n; second && a < parts[k].ir->array.n; a++)
+            twi_loop_array(loop, parts[k].ir, a);
+    }
+    return loop;
 }
 
-static twi_sym func_name(const tw_ir *ir, twi_sym entry, uint32_t scope, twi_arena *arena) {
-    const char *kernel = twi_text(&ir->ctx->names, ir->kernel),
-               *e = twi_text(&ir->ctx->names, entry);
-    const char *name = scope ? twi_format(arena, "%s_%s_%u", kernel, e, scope)
-                             : twi_format(arena, "%s_%s", kernel, e);
+/* The first pass, into a scratch module: where barriers go. */
+static void find_barriers(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, part *parts,
+                          uint32_t n) {
+    for (uint32_t k = 0; k < n && !is_explicit(caps); k++) {
+        twi_lowering w;
+        twi_loop *scratch = new_module(arena, ir, caps, parts, n);
+        begin_part(&w, arena, caps, &parts[k], ir->array.n);
+        lower_part(&w, scratch, twi_loop_func(scratch, 0, 0, parts[k].plan->scope));
+        parts[k].barriers = twi_place_barriers(arena, w.events.at, w.events.n);
+    }
+}
+
+/* The launches of a scope; how many: one or two. */
+static uint32_t add_parts(twi_arena *arena, const tw_ir *ir, const twi_plan *plan, part *out) {
+    out[0] = (part){.ir = ir, .plan = plan};
+    if (!plan->then)
+        return 1;
+    out[1] = (part){.ir = twi_split_ir(arena, ir, plan), .plan = plan->then};
+    return 2;
+}
+
+static twi_sym func_name(const tw_ir *ir, twi_sym entry, const twi_plan *p, twi_arena *arena) {
+    const char *name = twi_format(arena, "%s_%s", twi_text(&ir->ctx->names, ir->kernel),
+                                  twi_text(&ir->ctx->names, entry));
+    if (p->scope)
+        name = twi_format(arena, "%s_%u", name, p->scope);
+    if (p->second)
+        name = twi_format(arena, "%s_then", name);
     return twi_intern_str(&ir->ctx->names, name);
 }
 
@@ -83,10 +128,19 @@ static int64_t constant(const tw_ir *ir, twi_ix x) {
 
 typedef struct {
     twi_loop *loop;
-    const twi_plans *plans;
-    uint32_t first_func, scope; /* of the entry; next one */
+    const part *parts; /* function first + k is that of parts[k] */
+    uint32_t n, first, next;
     twi_entry *entry;
 } recipe;
+
+static void add_launches(recipe *r) {
+    uint32_t scope = r->parts[r->next].plan->scope;
+    for (; r->next < r->n && r->parts[r->next].plan->scope == scope; r->next++) {
+        twi_step_do launch = {.what = TWI_DO_LAUNCH, .func = r->first + r->next};
+        launch.grid = twi_plan_groups(r->parts[r->next].plan);
+        twi_push(r->loop->arena, &r->entry->recipe, launch);
+    }
+}
 
 /* Steps in the order of a region's body: launches, and loops around them. */
 static void add_recipe(recipe *r, uint32_t region) {
@@ -95,9 +149,7 @@ static void add_recipe(recipe *r, uint32_t region) {
     for (uint32_t k = 0; k < body->body.n; k++) {
         const twi_ins *i = twi_ins_of(ir, body->body.at[k]);
         if (i->op == TWI_PAR) {
-            twi_step_do launch = {.what = TWI_DO_LAUNCH, .func = r->first_func + r->scope};
-            launch.grid = twi_plan_groups(&r->plans->scope[r->scope++]);
-            twi_push(r->loop->arena, &r->entry->recipe, launch);
+            add_launches(r);
         } else if (i->op == TWI_SERIAL) {
             const twi_axis *a = &ir->axis.at[ir->region.at[i->attr].axes.at[0]];
             twi_step_do loop = {
@@ -111,21 +163,21 @@ static void add_recipe(recipe *r, uint32_t region) {
 }
 
 static void add_entry(twi_loop *loop, const twi_caps *caps, const twi_plans *plans, unsigned e,
-                      bool *const *barriers) {
+                      const part *parts, uint32_t n) {
     const tw_ir *ir = loop->ir;
     const twi_plan *first = &plans->scope[0];
     const twi_entry_plan *ep = e < first->entry.n ? &first->entry.at[e] : NULL;
     twi_entry entry = {.name = ep ? ep->name : twi_intern_str(&ir->ctx->names, "main")};
-    recipe r = {.loop = loop, .plans = plans, .first_func = loop->func.n, .entry = &entry};
+    recipe r = {.loop = loop, .parts = parts, .n = n, .first = loop->func.n, .entry = &entry};
     for (uint32_t a = 0; a < ir->array.n; a++)
         twi_push(loop->arena, &entry.align, ep && a < ep->align.n ? ep->align.at[a] : 0u);
-    for (uint32_t s = 0; s < plans->n; s++) {
+    for (uint32_t k = 0; k < n; k++) {
         twi_lowering w;
-        uint32_t f = twi_loop_func(loop, func_name(ir, entry.name, s, loop->arena), e, s);
+        const twi_plan *p = parts[k].plan;
+        uint32_t f = twi_loop_func(loop, func_name(ir, entry.name, p, loop->arena), e, p->scope);
         describe_arrays(&loop->func.at[f], ir, plans->layout, ep);
-        begin(&w, loop->arena, ir, caps, &plans->scope[s]);
-        w.barrier_before = barriers[s];
-        lower_scope(&w, loop, f);
+        begin_part(&w, loop->arena, caps, &parts[k], ir->array.n);
+        lower_part(&w, loop, f);
     }
     for (uint32_t a = 1; a < loop->array.n; a++) {
         twi_step_do fill = {.what = TWI_DO_FILL, .array = a};
@@ -138,48 +190,55 @@ static void add_entry(twi_loop *loop, const twi_caps *caps, const twi_plans *pla
 
 twi_loop *twi_lower(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
                     const twi_plans *plans) {
-    twi_loop *loop = twi_loop_new(arena, ir, caps->name);
-    bool **barriers = TWI_NEW_N(arena, bool *, plans->n);
+    part *parts = TWI_NEW_N(arena, part, 2 * plans->n);
+    uint32_t n = 0;
+    for (uint32_t s = 0; s < plans->n; s++)
+        n += add_parts(arena, ir, &plans->scope[s], &parts[n]);
+    twi_loop *loop = new_module(arena, ir, caps, parts, n);
+    find_barriers(arena, ir, caps, parts, n);
     for (uint32_t s = 0; s < plans->n; s++) {
         twi_order *orders;
-        barriers[s] = find_barriers(arena, ir, caps, &plans->scope[s]);
-        uint32_t n = twi_plan_orders(arena, ir, caps, &plans->scope[s], &orders);
-        for (uint32_t k = 0; k < n; k++)
-            twi_push(arena, &loop->order, orders[k]);
+        uint32_t k = twi_plan_orders(arena, ir, caps, &plans->scope[s], &orders);
+        for (uint32_t i = 0; i < k; i++)
+            twi_push(arena, &loop->order, orders[i]);
     }
     unsigned entries = plans->n && plans->scope[0].entry.n ? plans->scope[0].entry.n : 1;
     for (unsigned e = 0; e < entries; e++)
-        add_entry(loop, caps, plans, e, barriers);
+        add_entry(loop, caps, plans, e, parts, n);
     return loop;
+}
+
+static void tally_part(twi_arena *arena, twi_loop *scratch, const twi_caps *caps, const part *p,
+                       uint32_t arrays, twi_features *out) {
+    twi_lowering w;
+    uint32_t func = twi_loop_func(scratch, 0, 0, p->plan->scope), n = p->plan->entry.n;
+    describe_arrays(&scratch->func.at[func], p->ir, NULL, n ? &p->plan->entry.at[n - 1] : NULL);
+    begin_part(&w, arena, caps, p, arrays);
+    w.tally = out;
+    out->status = scratch->status;
+    lower_part(&w, scratch, func);
+    out->workers = w.lanes * w.subs;
+    out->lanes = w.lanes;
+    out->groups = twi_plan_groups(p->plan);
+    twi_features_of_func(&scratch->func.at[func], out);
 }
 
 void twi_tally(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
                twi_features *out) {
-    memset(out, 0, sizeof *out);
-    out->arrays = ir->array.n;
-    out->load_bytes = TWI_NEW_N(arena, double, ir->array.n);
-    out->store_bytes = TWI_NEW_N(arena, double, ir->array.n);
-    out->loads = TWI_NEW_N(arena, double, ir->array.n);
-    out->stores = TWI_NEW_N(arena, double, ir->array.n);
-    out->sectors = TWI_NEW_N(arena, double, ir->array.n);
+    part parts[2];
+    uint32_t n = add_parts(arena, ir, plan, parts);
+    uint32_t arrays = parts[n - 1].ir->array.n + 1; /* and a status */
+    twi_features_init(arena, arrays, out);
+    if (n > 1)
+        twi_features_init(arena, arrays, out->then = TWI_NEW(arena, twi_features));
     twi_mark mark = twi_arena_mark(arena);
-    bool *barriers = find_barriers(arena, ir, caps, plan);
-    twi_loop *scratch = twi_loop_new(arena, ir, caps->name);
-    uint32_t func = twi_loop_func(scratch, 0, 0, plan->scope);
-    const twi_entry_plan *facts = plan->entry.n ? &plan->entry.at[plan->entry.n - 1] : NULL;
-    describe_arrays(&scratch->func.at[func], ir, NULL, facts);
-    twi_lowering w;
-    begin(&w, arena, ir, caps, plan);
-    w.barrier_before = barriers;
-    w.tally = out;
-    lower_scope(&w, scratch, func);
-    out->workers = w.lanes * w.subs;
-    out->lanes = w.lanes;
-    out->groups = twi_plan_groups(plan);
-    twi_features_of_func(&scratch->func.at[func], out);
-    twi_order *orders;
-    uint32_t n = twi_plan_orders(arena, ir, caps, plan, &orders);
+    find_barriers(arena, ir, caps, parts, n);
+    twi_loop *scratch = new_module(arena, ir, caps, parts, n);
     for (uint32_t k = 0; k < n; k++)
+        tally_part(arena, scratch, caps, &parts[k], ir->array.n, k ? out->then : out);
+    twi_order *orders;
+    uint32_t folds = twi_plan_orders(arena, ir, caps, plan, &orders);
+    for (uint32_t k = 0; k < folds; k++)
         out->depth = orders[k].depth > out->depth ? orders[k].depth : out->depth;
     twi_arena_reset(arena, mark);
 }

@@ -30,11 +30,13 @@ typedef struct twi_features {
                         one trip of a rolled loop wait together */
     bool waits;      /* while counting: such loads are under way */
     uint32_t arrays; /* length of the tables by array id */
+    uint32_t status; /* array of checked indices' status, which is not counted; 0: none */
     uint32_t code;   /* instructions with unrolling: code size */
     uint32_t stripe, shared_bytes,
         slots; /* elements kept a worker; bytes a group; most slots of one value */
     uint32_t workers, lanes, depth; /* deepest float fold */
     int64_t groups;
+    struct twi_features *then; /* of the second launch, where the plan splits folds */
 } twi_features;
 
 /* Legal for lowering (maps by plan/rules.h, then what the walk can do)? False: why says so with

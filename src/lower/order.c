@@ -81,16 +81,18 @@ static int64_t add_loops(describer *d) {
     return total;
 }
 
-void twi_describe_fold(const tw_ir *ir, const twi_plan *plan, twi_id fold, twi_order *o) {
+/* What one launch does; partial: the fold is completed by a second one. */
+static void describe_launch(const tw_ir *ir, const twi_plan *plan, twi_id fold, bool partial,
+                            twi_order *o) {
     const twi_ins *i = twi_ins_of(ir, fold);
     const twi_place *place = twi_plan_place(plan, fold);
     describer d = {ir, &plan->frame[place ? place->frame : 0], i, o};
-    bool dot = i->op == TWI_DOT;
+    bool product = i->op == TWI_DOT && !i->parts;
     unsigned rounds = 0, none = 0;
     memset(o, 0, sizeof *o);
     o->fold = fold;
     o->merged = 1;
-    o->fused = dot && !(place && place->atom == TWI_ATOM_MULADD);
+    o->fused = product && !(place && place->atom == TWI_ATOM_MULADD);
     int64_t chain = add_loops(&d);
     chain *= add_level(&d, TWI_LV_SERIAL, TWI_HOW_CHAIN, &none);
     unsigned before = o->n;
@@ -103,8 +105,24 @@ void twi_describe_fold(const tw_ir *ir, const twi_plan *plan, twi_id fold, twi_o
     int64_t subs =
         add_level(&d, TWI_LV_SUB, tree ? TWI_HOW_TREE : TWI_HOW_CHAIN, tree ? &rounds : &none);
     split |= subs > 1;
-    o->depth = (uint32_t)(chain - 1 + rounds + (tree ? 0 : subs - 1) + (dot ? 1 : 0) +
-                          (split && twi_dot_start(ir, fold) ? 1 : 0));
+    /* A chain of products starts from the start itself; whatever else has one adds it. */
+    bool starts = !partial && (split || i->parts) && twi_dot_start(ir, fold);
+    o->depth = (uint32_t)(chain - 1 + rounds + (tree ? 0 : subs - 1) + product + starts);
+}
+
+/* What the second launch does with the parts: their digits count blocks of the split axis. */
+static void describe_parts(const tw_ir *then, const twi_plan *plan, twi_id fold, unsigned axis,
+                           twi_order *o) {
+    int64_t block = twi_map_weight(&plan->frame[0].map[axis], 0);
+    describer d = {.o = o};
+    twi_order second;
+    describe_launch(then, plan->then, fold, false, &second);
+    if (o->n) /* keeps its chains apart from those of the first */
+        add(&d, axis, TWI_HOW_TREE, 1, 1);
+    for (unsigned k = 0; k < second.n; k++)
+        add(&d, axis, (twi_how)second.digit[k].how, second.digit[k].weight * block,
+            second.digit[k].extent);
+    o->depth += second.depth;
 }
 
 uint32_t twi_plan_orders(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
@@ -113,6 +131,10 @@ uint32_t twi_plan_orders(twi_arena *arena, const tw_ir *ir, const twi_caps *caps
     twi_cut cut;
     twi_cut_scope(arena, ir, plan, twi_par_region(ir, plan->scope), &cut);
     TWI_VEC(twi_order) list = {0};
+    twi_id_list splits = {0};
+    unsigned axis = plan->then ? twi_split_axis(ir, plan) : 0;
+    const tw_ir *then = axis ? twi_split_ir(arena, ir, plan) : NULL;
+    twi_split_folds(arena, ir, plan, &splits);
     for (uint32_t k = 0; k < cut.all.n; k++) {
         const twi_ins *i = twi_ins_of(ir, cut.all.at[k]);
         bool fold = twi_op_row(i->op)->kind == TWI_KIND_FOLD && !twi_monoid_of(i->op)->order_free;
@@ -120,7 +142,15 @@ uint32_t twi_plan_orders(twi_arena *arena, const tw_ir *ir, const twi_caps *caps
             (i->order != TWI_ORDER_FREE && i->order != TWI_ORDER_TREE))
             continue;
         twi_order o;
-        twi_describe_fold(ir, plan, cut.all.at[k], &o);
+        bool split = false;
+        for (uint32_t n = 0; n < splits.n; n++)
+            split |= splits.at[n] == cut.all.at[k];
+        if (then && !split)
+            describe_launch(then, plan->then, cut.all.at[k], false, &o);
+        else
+            describe_launch(ir, plan, cut.all.at[k], then != NULL, &o);
+        if (then && split)
+            describe_parts(then, plan, cut.all.at[k], axis, &o);
         twi_push(arena, &list, o);
     }
     *out = list.at;

@@ -22,6 +22,7 @@ typedef struct {
     bool leaves;     /* VALUE: used outside its nest */
     uint8_t frame;   /* roots */
     twi_id id;       /* YIELD: the CARRY */
+    uint32_t at;     /* place in the text */
     twi_id value;    /* YIELD: its new value */
     uint32_t object; /* YIELD: where to */
     uint64_t axes, slots;
@@ -158,7 +159,7 @@ static void need_root(walk *g, const item *root) {
         break;
     case ITEM_UPDATE:
     case ITEM_SCAN:
-        for (unsigned k = 0; k < i->nargs && k < 2; k++)
+        for (unsigned k = 0; k < twi_fold_operands(w->ir, root->id); k++)
             need_value(g, twi_arg(w->ir, root->id, k));
         break;
     case ITEM_FETCH:
@@ -172,15 +173,16 @@ static void need_root(walk *g, const item *root) {
     }
 }
 
-/* Fetches first, so that what a worker needs is under way before its first use; yields last. */
-static int by_id(const void *a, const void *b) {
+/* Fetches first, so that what a worker needs is under way before its first use; then in the order
+ * of the text, in which values come before what reads them; yields last. */
+static int by_place(const void *a, const void *b) {
     const item *x = a, *y = b;
     int xr = x->kind == ITEM_FETCH ? -1 : x->kind == ITEM_YIELD;
     int yr = y->kind == ITEM_FETCH ? -1 : y->kind == ITEM_YIELD;
     if (xr != yr)
         return xr - yr;
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
     return x->kind - y->kind;
 }
 
@@ -264,8 +266,10 @@ static void make_items(walk *g) {
     twi_lowering *w = g->w;
     for (uint32_t k = 0; k < g->roots.n; k++)
         need_root(g, &g->roots.at[k]);
+    for (uint32_t k = 0; k < g->items.n; k++)
+        g->items.at[k].at = w->cut.value[g->items.at[k].id].at;
     if (g->items.n)
-        qsort(g->items.at, g->items.n, sizeof *g->items.at, by_id);
+        qsort(g->items.at, g->items.n, sizeof *g->items.at, by_place);
     for (uint32_t k = 0; k < g->items.n; k++) {
         item *it = &g->items.at[k];
         it->level = level_of(g, it->axes);
@@ -533,6 +537,8 @@ static void add_body_roots(twi_lowering *w, uint32_t region, unsigned p, walk *g
         const twi_cut_value *c = &w->cut.value[v];
         unsigned kind = twi_op_row(i->op)->kind;
         item it = {.id = v, .axes = i->type.axes};
+        if (w->splits.n && !twi_w_is_split(w, v))
+            continue;
         if (kind == TWI_KIND_FOLD && c->used && c->phase == p) {
             it.kind = ITEM_UPDATE;
             for (unsigned f = 0; f < i->nfold; f++)

@@ -170,6 +170,9 @@ void twi_w_scope_body(twi_lowering *w) {
         if (first.scalar)
             twi_w_if(w, first.scalar);
     }
-    twi_w_region(w, w->cut.scope);
+    if (w->splits.n)
+        twi_w_phase(w, w->cut.scope, 0);
+    else
+        twi_w_region(w, w->cut.scope);
     twi_w_shut(w, depth);
 }

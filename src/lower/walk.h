@@ -8,6 +8,7 @@
 
 #include "lower/cut.h"
 #include "lower/lower.h"
+#include "plan/split.h"
 
 /* Where a settled value lies once it is there. */
 typedef enum { TWI_HOME_NONE, TWI_HOME_SSA, TWI_HOME_STRIPE } twi_home_kind;
@@ -50,6 +51,11 @@ typedef struct twi_lowering {
     unsigned frame_id;
     const uint8_t *layout; /* by array id, or NULL */
     twi_cut cut;
+    twi_id_list
+        splits; /* folds of which this launch leaves partial results; then nothing else runs */
+    uint32_t split_array;          /* array id of the first of these */
+    uint32_t module_arrays, temps; /* second launch: array ids from the first on are those of
+                                      partial results, and lack the second to be the module's */
     twi_cursor c;
     bool vectors;   /* explicit lanes */
     int lane_axis;  /* explicit: the axis with the lane digit; -1: none */
@@ -123,6 +129,8 @@ twi_lid twi_w_carried(twi_lowering *w, twi_id v);       /* reads it, in the othe
 
 /* ---- digits.c: axes, positions, guards ---- */
 const twi_map *twi_w_map(const twi_lowering *w, unsigned axis);
+/* id / stride % extent, without the modulo for the outermost digit. */
+twi_lid twi_w_split_id(twi_lowering *w, twi_lid id, int64_t stride, int64_t extent, bool outermost);
 void twi_w_open_group(twi_lowering *w); /* grid, sub and lane digits from the ids */
 twi_lid twi_w_position(twi_lowering *w,
                        unsigned axis); /* absolute; without the explicit lane's part */
@@ -178,6 +186,10 @@ unsigned twi_w_slot_index(twi_lowering *w, uint64_t axes, twi_lid *index, int64_
 /* ---- access.c ---- */
 twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw); /* raw: in the storage type */
 void twi_w_array_store(twi_lowering *w, twi_id store);
+uint32_t twi_w_array_object(const twi_lowering *w, uint32_t array); /* by the module's array id */
+/* The mask as the access takes it; sets its kind. */
+twi_lid twi_w_access_mask(twi_lowering *w, twi_laccess *access, unsigned count,
+                          const twi_mask *mask);
 bool twi_is_move(const twi_lowering *w,
                  twi_id store); /* stores what it loads, in one storage type: bits are moved */
 /* Does a worker move several elements of the load or store at once (implicit lanes)? Then a load is
@@ -226,6 +238,8 @@ void twi_fold_settle(twi_lowering *w, const twi_fold *f, twi_state s,
 twi_state twi_state_identity(twi_lowering *w, const twi_fold *f, unsigned count);
 twi_state twi_state_combine(twi_lowering *w, const twi_fold *f, twi_state a, twi_state b);
 twi_state twi_state_lanes(twi_lowering *w, const twi_fold *f, twi_state s, const twi_digit *d);
+/* Operands that are consumed along the folded axes; a dot's start may follow. */
+unsigned twi_fold_operands(const tw_ir *ir, twi_id fold);
 twi_id twi_dot_start(const tw_ir *ir,
                      twi_id fold); /* 0: none, or +0, from which every chain starts */
 bool twi_is_canonical_row(const tw_ir *ir, twi_id fold); /* canonical sum or prod */
@@ -284,6 +298,13 @@ twi_state twi_merged_element(twi_lowering *w, const twi_fold *f, twi_lid x);
 twi_state twi_merged_combine(twi_lowering *w, const twi_fold *f, twi_state a, twi_state b);
 twi_state twi_merged_done(twi_lowering *w, const twi_fold *f, twi_state s); /* after the last */
 
+/* ---- split.c: partial results for a second launch ---- */
+bool twi_w_is_split(const twi_lowering *w, twi_id v);
+void twi_split_store(twi_lowering *w, const twi_fold *f, twi_state s); /* at the open digits */
+
+/* ---- groups.c ---- */
+void twi_w_open_grid(twi_lowering *w); /* grid digits from the group's number */
+
 /* ---- count.c ---- */
 /* Value of an integer expression in the middle of all groups, workers and trips: trip counts known
  * at run time only. */
@@ -291,6 +312,7 @@ double twi_estimate(const twi_func *f, twi_lid v, double groups);
 /* Are its elements moved one by one though the lanes move together? */
 bool twi_is_scattered(const twi_func *f, const twi_laccess *a, const twi_lid *index,
                       unsigned count);
+void twi_features_init(twi_arena *arena, uint32_t arrays, twi_features *out);
 void twi_features_of_func(const twi_func *f,
                           twi_features *out); /* sizes: code, shared bytes, slots */
 typedef struct {
@@ -305,10 +327,6 @@ void twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out);
 /* ---- lanes.c: one subgroup's access of an object, implicit lanes ---- */
 double twi_access_sectors(const twi_func *f, const twi_touch *t); /* of 32 bytes */
 double twi_access_turns(const twi_func *f, const twi_touch *t); /* of the banks of shared memory */
-
-/* ---- order.c ---- */
-/* How the plan folds: digits in the order they combine; its depth (order->depth). */
-void twi_describe_fold(const tw_ir *ir, const twi_plan *plan, twi_id fold, twi_order *order);
 
 /* ---- phase.c, region.c, stage.c, effects.c ---- */
 void twi_w_phase(twi_lowering *w, uint32_t region, unsigned p);

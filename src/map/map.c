@@ -54,6 +54,11 @@ static bool same_digit(const twi_digit *x, const twi_digit *y) {
            twi_digit_stride(x) == twi_digit_stride(y);
 }
 
+bool twi_map_is_serial(const twi_map *m) {
+    unsigned i = m->n > 1 && m->d[0].level == TWI_LV_GRID ? 1 : 0;
+    return m->n > i && m->d[i].level == TWI_LV_SERIAL;
+}
+
 bool twi_map_equal(const twi_map *a, const twi_map *b) {
     if (a->n != b->n)
         return false;

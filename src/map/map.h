@@ -48,6 +48,8 @@ int64_t twi_map_extent(
 int64_t
 twi_map_level_extent(const twi_map *m,
                      unsigned level); /* product of the digits on a level; 1 if none; 0: run time */
+/* Has it a serial digit, outermost or right of a grid digit? */
+bool twi_map_is_serial(const twi_map *m);
 bool twi_map_equal(const twi_map *a, const twi_map *b);
 bool twi_map_same_space(const twi_map *a,
                         const twi_map *b); /* equal space digits: level, stride, extent, weight */

@@ -5,7 +5,7 @@
  */
 #include "plan/parse.h"
 #include "plan/codes.h"
-#include "plan/scope.h"
+#include "plan/split.h"
 #include "plan/words.h"
 
 bool twi_plan_fail(twi_plan_reader *r, unsigned code, const char *format, ...) {
@@ -72,16 +72,15 @@ static bool read_kernel(twi_plan_reader *r, uint32_t scope) {
     if (n != strlen(kernel) || memcmp(kernel, r->text + r->tok, n) != 0)
         return twi_plan_fail(r, TWI_PLAN_KERNEL, "this plan is for kernel '%.*s', not for '%s'",
                              (int)n, r->text + r->tok, kernel);
-    int64_t k = -1;
-    if (slash && !twi_parse_i64(slash + 1, r->len - n - 1, &k))
-        k = -1;
-    if (k != (int64_t)scope)
-        return twi_plan_fail(r, TWI_PLAN_KERNEL,
-                             "blocks of a kernel's %lu scope(s) stand in order: '%s/%lu' is "
-                             "expected here, not '%.*s'",
-                             (unsigned long)twi_par_count(r->ir), kernel, (unsigned long)scope,
-                             (int)r->len, r->text + r->tok);
-    return true;
+    const char *wanted = twi_format(r->arena, "%lu%s%s", (unsigned long)scope, r->split ? "." : "",
+                                    r->split ? r->split : "");
+    bool good =
+        slash && r->len - n - 1 == strlen(wanted) && memcmp(slash + 1, wanted, strlen(wanted)) == 0;
+    return good || twi_plan_fail(r, TWI_PLAN_KERNEL,
+                                 "blocks of a kernel's %lu scope(s) stand in order: '%s/%s' is "
+                                 "expected here, not '%.*s'",
+                                 (unsigned long)twi_par_count(r->ir), kernel, wanted, (int)r->len,
+                                 r->text + r->tok);
 }
 
 static twi_sym word_sym(twi_plan_reader *r) {
@@ -177,6 +176,32 @@ static bool read_head(twi_plan_reader *r, uint32_t scope, const twi_plan *first)
     return true;
 }
 
+/* The plan before splits folds: this block is that of its second launch. From here on the reader
+ * speaks of the second launch's tile IR. */
+static bool read_then(twi_plan_reader *r, const tw_ir *ir) {
+    const twi_plan *first = r->p;
+    twi_id_list folds = {0};
+    twi_split_folds(r->arena, ir, first, &folds);
+    r->split = twi_value_name(ir, folds.at[0]);
+    r->ir = twi_split_ir(r->arena, ir, first);
+    if (!r->ir)
+        return twi_plan_fail(r, TWI_PLAN_KERNEL, "partial results of '%s' have no fixed number",
+                             r->split);
+    r->p->then = TWI_NEW(r->arena, twi_plan);
+    r->p = r->p->then;
+    bool good = read_head(r, first->scope, first);
+    r->p->second = true;
+    return good;
+}
+
+/* Does the plan read last need a block for a second launch? */
+static bool wants_then(const twi_plan_reader *r, const tw_ir *ir) {
+    twi_id_list folds = {0};
+    if (r->p && !r->p->then && !r->split)
+        twi_split_folds(r->arena, ir, r->p, &folds);
+    return folds.n > 0;
+}
+
 /* ---- the file ----------------------------------------------------------------------------------
  */
 
@@ -219,7 +244,7 @@ static bool read_line(twi_plan_reader *r, const char **derived) {
 
 bool twi_plan_parse(twi_arena *arena, const tw_ir *ir, const char *name, const char *text, size_t n,
                     twi_plans *plans) {
-    const char **derived = TWI_NEW_N(arena, const char *, twi_par_count(ir));
+    const char **derived = TWI_NEW_N(arena, const char *, twi_par_count(ir)), *second;
     twi_plan_reader r = {.ctx = ir->ctx, .arena = arena, .ir = ir, .text = text, .ok = true};
     uint32_t scopes = twi_par_count(ir), seen = 0;
     bool good = true;
@@ -234,7 +259,12 @@ bool twi_plan_parse(twi_arena *arena, const tw_ir *ir, const char *name, const c
         at = r.end + 1;
         if (!twi_plan_next(&r) || text[r.tok] == '#')
             continue;
-        if (twi_plan_is(&r, "plan")) {
+        if (twi_plan_is(&r, "plan") && wants_then(&r, ir)) {
+            if (!read_then(&r, ir))
+                return false;
+        } else if (twi_plan_is(&r, "plan")) {
+            r.ir = ir;
+            r.split = NULL;
             if (seen == scopes) {
                 twi_plan_fail(&r, TWI_PLAN_KERNEL, "the kernel has %lu scope(s): no block is left",
                               (unsigned long)scopes);
@@ -248,7 +278,7 @@ bool twi_plan_parse(twi_arena *arena, const tw_ir *ir, const char *name, const c
             twi_plan_fail(&r, TWI_PLAN_EXPECTED, "a plan starts with 'plan KERNEL/SCOPE'");
             return false;
         } else {
-            good = read_line(&r, &derived[seen - 1]) && good;
+            good = read_line(&r, r.split ? &second : &derived[seen - 1]) && good;
         }
     }
     for (uint32_t k = 0; k < seen; k++) /* entry main is there, said or not */
@@ -256,6 +286,9 @@ bool twi_plan_parse(twi_arena *arena, const tw_ir *ir, const char *name, const c
             twi_entry_plan e = {.name = twi_intern_str(&ir->ctx->names, "main")};
             twi_push(arena, &plans->scope[k].entry, e);
         }
+    for (uint32_t k = 0; k < seen; k++)
+        if (plans->scope[k].then)
+            plans->scope[k].then->entry = plans->scope[k].entry;
     if (good && seen < scopes) {
         r.ok = true;
         r.tok = n;

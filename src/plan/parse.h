@@ -15,10 +15,11 @@ typedef struct {
     size_t at, end;  /* rest of the line; end is behind its last character */
     size_t tok, len; /* the word read last; len 0: the line was at its end */
     bool ok;
-    twi_plan *p;  /* the scope's plan that lines add to */
-    uint32_t par; /* its PAR region */
-    bool quiet;   /* faults are not reported */
-    bool again;   /* what is said again holds, and a frame keeps the maps it does not name (pins) */
+    twi_plan *p;       /* the scope's plan that lines add to */
+    uint32_t par;      /* its PAR region */
+    const char *split; /* second launch: the fold that names its block */
+    bool quiet;        /* faults are not reported */
+    bool again; /* what is said again holds, and a frame keeps the maps it does not name (pins) */
 } twi_plan_reader;
 
 /* Lines of one scope; the word before is read already. False: a diagnostic says why (and r->ok is

@@ -367,7 +367,7 @@ static bool read_facts(twi_plan_reader *r, twi_entry_plan *e) {
 }
 
 bool twi_plan_read_entry(twi_plan_reader *r) {
-    if (r->p->scope)
+    if (r->p->scope || r->p->second)
         return twi_plan_fail(r, TWI_PLAN_EXPECTED, "entries stand in the block of scope 0");
     do {
         if (!need(r, "an entry's name"))

@@ -89,6 +89,8 @@ typedef struct twi_plan {
     uint8_t stages;
     twi_stage_plan stage[TWI_MAX_STAGES];
     TWI_VEC(twi_entry_plan) entry; /* of the kernel; the same in every scope */
+    struct twi_plan *then;         /* of the second launch, where this one splits folds (split.h) */
+    bool second;                   /* is it one of these? */
 } twi_plan;
 
 /* A kernel's plan: one for each scope. */
@@ -116,8 +118,7 @@ uint32_t twi_plan_lanes(const twi_plan *p); /* lanes used by its frames (explici
                                                digit; implicit: caps' lane) */
 uint32_t twi_plan_subs(const twi_plan *p);  /* subgroups a group: largest stride * extent over the
                                                sub digits of all frames */
-int64_t
-twi_plan_groups(const twi_plan *p); /* product of the grid digits of the scope's parallel axes */
+int64_t twi_plan_groups(const twi_plan *p); /* product of the grid digits of all axes */
 
 /* Text. Derived figures come from lowering (lower/lower.h) and are printed by whoever has them;
  * parse keeps the `derived` text apart so that it can be compared. A file holds one

@@ -3,7 +3,7 @@
  * plans have equal bytes.
  */
 #include "base/hash.h"
-#include "plan/scope.h"
+#include "plan/split.h"
 #include "plan/words.h"
 
 typedef struct {
@@ -159,9 +159,11 @@ static void print_entries(const printer *w) {
         twi_sb_char(w->out, '\n');
 }
 
-static void print_scope(const printer *w, bool first, const char *derived) {
+/* `fold`: the second launch's block is named after the first of the folds that it completes. */
+static void print_scope(const printer *w, bool first, const char *fold, const char *derived) {
     const twi_plan *p = w->p;
-    twi_sb_printf(w->out, "plan %s/%lu", sym_text(w, p->kernel), (unsigned long)p->scope);
+    twi_sb_printf(w->out, "plan %s/%lu%s%s", sym_text(w, p->kernel), (unsigned long)p->scope,
+                  fold ? "." : "", fold ? fold : "");
     if (p->target)
         twi_sb_printf(w->out, " target=%s", sym_text(w, p->target));
     if (p->isa)
@@ -187,11 +189,22 @@ static void print_scope(const printer *w, bool first, const char *derived) {
         twi_sb_printf(w->out, "derived %s\n", derived);
 }
 
+static void print_then(const tw_ir *ir, const twi_plan *p, twi_sb *out) {
+    const tw_ir *then = p->then ? twi_split_ir(out->arena, ir, p) : NULL;
+    twi_id_list folds = {0};
+    if (!then)
+        return;
+    twi_split_folds(out->arena, ir, p, &folds);
+    printer w = {.ir = then, .p = p->then, .out = out};
+    print_scope(&w, false, twi_value_name(ir, folds.at[0]), NULL);
+}
+
 void twi_plan_print(const tw_ir *ir, const twi_plans *plans, const char *const *derived,
                     twi_sb *out) {
     for (uint32_t k = 0; k < plans->n; k++) {
         printer w = {.ir = ir, .p = &plans->scope[k], .out = out};
-        print_scope(&w, k == 0, derived ? derived[k] : NULL);
+        print_scope(&w, k == 0, NULL, derived ? derived[k] : NULL);
+        print_then(ir, &plans->scope[k], out);
     }
 }
 

@@ -79,12 +79,12 @@ static bool digits_fit(const twi_judge *j, unsigned a, const twi_map *m) {
                                   "M2: only an outermost loop or serial digit has a run-time count "
                                   "(0), digit %u is %s",
                                   i, word);
-        if ((level == TWI_LV_GRID) != (parallel && i == 0))
+        if (level == TWI_LV_GRID ? i != 0 || !(parallel || a == j->split) : parallel && i == 0)
             return twi_refuse_map(
                 j, a, m, "%s",
                 parallel ? "a parallel axis has one grid digit, and it is the outermost"
-                         : "only parallel axes have grid digits");
-        if (level == TWI_LV_SERIAL && i)
+                         : "only parallel axes and one folded axis have a grid digit, outermost");
+        if (level == TWI_LV_SERIAL && i != (a == j->split ? 1u : 0u))
             return twi_refuse_map(j, a, m, "a serial digit is the outermost, here it is digit %u",
                                   i);
     }
@@ -346,7 +346,7 @@ static bool value_fits(const twi_judge *j, twi_id v) {
 }
 
 static bool place_fits(const twi_judge *j, const twi_place *v) {
-    bool here = false;
+    bool here = !(v->frame || v->keep || v->fold || v->atom || v->to); /* says nothing */
     for (uint32_t i = 0; i < j->all.n; i++)
         here = here || j->all.at[i] == v->value;
     if (!here)
@@ -415,7 +415,7 @@ static bool judged(const twi_judge *j) {
     for (uint32_t i = 0; i < j->p->place.n; i++)
         if (!place_fits(j, &j->p->place.at[i]))
             return false;
-    return twi_judge_folds(j) && twi_judge_stages(j);
+    return (!j->split || twi_judge_split(j)) && twi_judge_folds(j) && twi_judge_stages(j);
 }
 
 bool twi_plan_rules(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why) {
@@ -425,7 +425,10 @@ bool twi_plan_rules(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
     j.par = twi_par_region(ir, plan->scope);
     if (j.par) {
         j.axes = twi_scope_axes(ir, j.par);
-        twi_scope_values(j.arena, ir, j.par, &j.all);
+        j.split = twi_split_axis(ir, plan);
+        twi_split_needs(j.arena, ir, plan, &j.all);
+        if (!j.all.n)
+            twi_scope_values(j.arena, ir, j.par, &j.all);
     }
     bool good = judged(&j);
     twi_arena_reset(ir->arena, mark);

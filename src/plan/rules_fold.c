@@ -24,9 +24,10 @@ static bool refuse_fold(const twi_judge *j, twi_id v, unsigned axis, const twi_m
     return twi_refuse(j->why, "%s", twi_sb_text(&sb));
 }
 
-/* Digits of an axis that the fold combines: all but the trips of the axis's own serial region. */
+/* Digits of an axis that the fold combines in this launch: all but the trips of the axis's own
+ * serial region and the groups that it is split over. */
 static unsigned first_digit(const twi_judge *j, unsigned axis) {
-    return j->ir->axis.at[axis].kind == TWI_AXIS_STEP ? 1u : 0u;
+    return j->ir->axis.at[axis].kind == TWI_AXIS_STEP || axis == j->split ? 1u : 0u;
 }
 
 /* Lanes fold by butterflies, subgroups by a row of partials, many of them by a tree. */
@@ -161,7 +162,9 @@ static bool canonical_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
     unsigned axis = ins->fold[0], from = first_digit(j, axis), i;
     const twi_map *m = &f->map[axis];
     int64_t n = j->ir->axis.at[axis].block;
-    if (!from)
+    if (axis == j->split)
+        n = TWI_CHUNK; /* a chunk a group (split_fold_fits) */
+    else if (!from)
         (void)twi_axis_span(j->ir, axis, &n);
     if (!canonical_lanes(j, v, axis, m, n, &i))
         return false;
@@ -248,7 +251,7 @@ bool twi_judge_folds(const twi_judge *j) {
     const twi_frame *f = &j->p->frame[0];
     for (unsigned a = 1; a < j->ir->axis.n; a++) {
         if (!(f->axes >> a & 1) || j->ir->axis.at[a].kind != TWI_AXIS_FULL ||
-            f->map[a].d[0].level != TWI_LV_SERIAL)
+            !twi_map_is_serial(&f->map[a]))
             continue;
         if (serial++)
             return twi_refuse_map(j, a, &f->map[a], "one axis of a scope has a serial digit");
@@ -256,4 +259,69 @@ bool twi_judge_folds(const twi_judge *j) {
             return false;
     }
     return true;
+}
+
+/* ---- split folds ---- */
+
+/* Partial results of the fold, and of its order whatever a group's block fixes. */
+static bool split_fold_fits(const twi_judge *j, twi_id v) {
+    const twi_ins *ins = twi_ins_of(j->ir, v);
+    const twi_map *m = &j->p->frame[0].map[j->split];
+    int64_t groups = m->d[0].extent, block = twi_map_weight(m, 0), n = 0, bytes = 8 * groups;
+    unsigned order = ins->order == TWI_ORDER_DEFAULT ? j->ir->order : ins->order;
+    if (!twi_axis_span(j->ir, j->split, &n) || n < 1)
+        return refuse_fold(j, v, j->split, m, "only an extent known here, of 1 or more, is split");
+    if (ins->op == TWI_LOGSUMEXP || ins->op == TWI_MOMENTS)
+        return refuse_fold(j, v, j->split, m, "merged folds are not split yet");
+    if (twi_fold_chains(j->ir, v))
+        return refuse_fold(j, v, j->split, m, "its order is a chain, which no group can cut");
+    if (ins->nfold > 1 && twi_fold_rounds(j->ir, v) && order != TWI_ORDER_FREE)
+        return refuse_fold(j, v, j->split, m, "folds over %u axes are split in order free alone",
+                           ins->nfold);
+    if (ins->nfold > 1 && twi_fold_states(j->ir, v) > 1)
+        return refuse_fold(j, v, j->split, m,
+                           "a fold over %u axes that gives an index is not split", ins->nfold);
+    if (twi_fold_rounds(j->ir, v) && order == TWI_ORDER_CANONICAL &&
+        (block != TWI_CHUNK || groups != cdiv(n, TWI_CHUNK)))
+        return refuse_fold(
+            j, v, j->split, m, "canonical: %lld groups fold a chunk of %d each, here %lld of %lld",
+            (long long)cdiv(n, TWI_CHUNK), TWI_CHUNK, (long long)groups, (long long)block);
+    for (unsigned a = 1; a < j->ir->axis.n; a++) {
+        int64_t extent = 0;
+        if (!(ins->type.axes >> a & 1))
+            continue;
+        if (!twi_axis_span(j->ir, a, &extent))
+            return refuse_fold(j, v, j->split, m, "partial results over %s have no fixed number",
+                               twi_judge_axis(j, a));
+        bytes = extent > 0 && bytes > INT64_MAX / extent ? INT64_MAX : bytes * extent;
+    }
+    return bytes <= TWI_PARTS_BYTES ||
+           refuse_fold(j, v, j->split, m, "partial results take %lld B > %lld B", (long long)bytes,
+                       (long long)TWI_PARTS_BYTES);
+}
+
+bool twi_judge_split(const twi_judge *j) {
+    twi_id_list folds = {0}, all = {0};
+    twi_scope_values(j->arena, j->ir, j->par, &all);
+    for (uint32_t i = 0; i < all.n; i++)
+        if (twi_ins_of(j->ir, all.at[i])->op == TWI_SERIAL)
+            return twi_refuse(j->why, "a scope with a serial region of its own is not split");
+    if (j->p->second)
+        return twi_refuse(j->why, "a second launch is not split again");
+    if (j->p->frames > 1)
+        return twi_refuse(j->why, "%u frames where folds are split: 1", j->p->frames);
+    twi_split_folds(j->arena, j->ir, j->p, &folds);
+    if (!folds.n)
+        return twi_refuse(j->why, "%s has a grid digit, but no fold over it comes first",
+                          twi_judge_axis(j, j->split));
+    for (uint32_t i = 0; i < folds.n; i++)
+        if (!split_fold_fits(j, folds.at[i]))
+            return false;
+    for (uint32_t i = 0; i < j->p->place.n; i++)
+        if (j->p->place.at[i].keep)
+            return twi_refuse(j->why,
+                              "value %s: nothing is kept where folds are split: their "
+                              "results alone go on to the second launch",
+                              twi_value_name(j->ir, j->p->place.at[i].value));
+    return j->p->then || twi_refuse(j->why, "the plan of the second launch is missing");
 }

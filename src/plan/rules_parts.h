@@ -6,9 +6,11 @@
 
 #include "plan/rules.h"
 #include "plan/scope.h"
+#include "plan/split.h"
 
 enum {
     TWI_STRIPE_BYTES = 1 << 28, /* of one value, a worker: large ones are scratch memory */
+    TWI_PARTS_BYTES = 1 << 30,  /* of partial results between two launches, a fold */
     TWI_GROUP_STRIPE_BYTES =
         1 << 18 /* implicit lanes: of one value, all workers of a group: a
                    register file's size; a CPU's driver has one stack for all */
@@ -22,7 +24,8 @@ typedef struct {
     twi_arena *arena; /* scratch */
     uint32_t par;
     uint64_t axes;   /* of the scope */
-    twi_id_list all; /* its values */
+    twi_id_list all; /* its values; where folds are split, those that the launch computes */
+    unsigned split;  /* the axis whose folds are split; 0: none */
 } twi_judge;
 
 const char *twi_judge_axis(const twi_judge *j, unsigned axis);
@@ -38,6 +41,7 @@ bool twi_judge_space(const twi_judge *j, uint64_t axes, const twi_map *maps, con
 
 bool twi_judge_scan(const twi_judge *j, twi_id v);
 bool twi_judge_folds(const twi_judge *j);
+bool twi_judge_split(const twi_judge *j);
 bool twi_judge_stages(const twi_judge *j);
 
 #endif

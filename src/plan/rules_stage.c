@@ -98,8 +98,7 @@ static bool stage_fits(const twi_judge *j, const twi_stage_plan *s) {
         return twi_refuse(j->why, "stage %s: only loads are staged in this release, it is %s", name,
                           twi_op_row(ins->op)->name);
     for (unsigned a = 1; a < TWI_MAX_AXES; a++)
-        runs = runs ||
-               ((ins->type.axes >> a & 1) && f->map[a].n && f->map[a].d[0].level == TWI_LV_SERIAL);
+        runs = runs || ((ins->type.axes >> a & 1) && twi_map_is_serial(&f->map[a]));
     if (!runs)
         return twi_refuse(j->why, "stage %s: none of its axes has a serial digit", name);
     if (s->window != 1)

@@ -103,8 +103,11 @@ uint32_t twi_search_list(twi_arena *arena, const tw_ir *ir, const twi_caps *caps
 }
 
 void twi_share_entries(twi_plans *plans) {
-    for (uint32_t k = 1; k < plans->n; k++)
+    for (uint32_t k = 0; k < plans->n; k++) {
         plans->scope[k].entry = plans->scope[0].entry;
+        if (plans->scope[k].then)
+            plans->scope[k].then->entry = plans->scope[0].entry;
+    }
 }
 
 twi_plans *twi_search_default(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,

@@ -53,6 +53,8 @@ static double explicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_fea
     double far = 0, groups = (double)f->groups;
     for (uint32_t a = 1; a < ir->array.n && a < f->arrays; a++)
         far += least((f->load_bytes[a] + f->store_bytes[a]) * groups, array_bytes(ir, a));
+    for (uint32_t a = ir->array.n; a < f->arrays; a++) /* partial results */
+        far += (f->load_bytes[a] + f->store_bytes[a]) * groups;
     return caps->launch_ns + far * caps->byte_ns + groups * group_ns(caps, f) * code_factor(f);
 }
 
@@ -125,6 +127,10 @@ static double moving_ns(const tw_ir *ir, const twi_caps *caps, const twi_feature
         moved += bytes;
         touched += least(bytes, array_bytes(ir, a));
     }
+    for (uint32_t a = ir->array.n; a < f->arrays; a++) { /* partial results */
+        moved += 32 * f->sectors[a] * (double)f->groups;
+        touched += 32 * f->sectors[a] * (double)f->groups;
+    }
     double cached = moved * caps->cache_byte_ns;
     return touched < 0.75 * caps->cache_bytes ? cached : most(cached, touched * caps->byte_ns);
 }
@@ -144,6 +150,7 @@ static double implicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_fea
 }
 
 double twi_search_cost(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {
-    return caps->family == TWI_FAMILY_SIMT ? implicit_cost(ir, caps, f)
-                                           : explicit_cost(ir, caps, f);
+    double ns =
+        caps->family == TWI_FAMILY_SIMT ? implicit_cost(ir, caps, f) : explicit_cost(ir, caps, f);
+    return f->then ? ns + twi_search_cost(ir, caps, f->then) : ns;
 }

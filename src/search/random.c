@@ -4,6 +4,7 @@
  * stages and entries are drawn one by one and kept where the plan stays legal. Falls back to what
  * the families propose.
  */
+#include "plan/split.h"
 #include "search/view.h"
 
 enum { TRIES = 160 };
@@ -15,6 +16,7 @@ typedef struct {
     int64_t slots, lanes, subs; /* left to give out */
     int lane_axis;              /* explicit lanes: the axis that has them; -1: none */
     bool again;                 /* drawing a second frame */
+    bool second;                /* drawing a second launch */
     twi_plan *p;
 } draw;
 
@@ -356,6 +358,50 @@ static void draw_frame(draw *d) {
     *twi_plan_set_place(v->arena, d->p, stored) = was;
 }
 
+static bool random_scope(draw *d, twi_why *why);
+
+/* The second launch's plan, of the tile IR that the split leaves; NULL: none was found. */
+static twi_plan *draw_then(draw *d) {
+    const tw_ir *ir = twi_split_ir(d->v->arena, d->v->ir, d->p);
+    twi_view *v = TWI_NEW(d->v->arena, twi_view);
+    static const twi_wish no_wish = {0};
+    twi_why why;
+    if (!ir)
+        return NULL;
+    draw then = {.v = v, .wish = &no_wish, .rng = d->rng, .second = true};
+    twi_view_init(v, d->v->arena, ir, d->v->caps, d->v->scope);
+    bool good = random_scope(&then, &why);
+    d->rng = then.rng;
+    return good ? then.p : NULL;
+}
+
+/* A folded axis's outermost loop, or what is left right of it, goes to groups. */
+static void draw_split(draw *d) {
+    const twi_view *v = d->v;
+    if (d->second || v->serial || !v->folds || !chance(d, 3))
+        return;
+    for (unsigned a = 1; a < v->ir->axis.n; a++) {
+        twi_plan *was = TWI_NEW(v->arena, twi_plan);
+        twi_map *m = &d->p->frame[0].map[a];
+        if (!(v->folded >> a & 1) || v->axis[a].kind != TWI_AXIS_FULL || !v->axis[a].known ||
+            m->d[0].level != TWI_LV_LOOP || chance(d, 2))
+            continue;
+        *was = *d->p;
+        if (m->n < TWI_MAX_DIGITS && m->d[0].extent > 2 && !(v->canonical >> a & 1)) {
+            memmove(&m->d[1], &m->d[0], m->n * sizeof m->d[0]);
+            m->n++;
+            m->d[1].extent = 2 + below(d, m->d[0].extent - 2);
+            m->d[0].extent = twi_cdiv(m->d[0].extent, m->d[1].extent);
+        }
+        m->d[0].level = TWI_LV_GRID;
+        twi_view_finish(v, d->p);
+        d->p->then = draw_then(d);
+        if (d->p->then && legal(d))
+            return;
+        *d->p = *was;
+    }
+}
+
 static void draw_entries(draw *d) {
     const tw_ir *ir = d->v->ir;
     twi_entry_plan e = {.name = twi_intern_str(&ir->ctx->names, "aligned16")};
@@ -401,13 +447,15 @@ static bool random_scope(draw *d, twi_why *why) {
     }
     if (!found && !fall_back(d, why))
         return false;
+    draw_split(d);
     draw_keeps(d);
     draw_serial(d);
     draw_order(d);
     draw_folds(d);
     draw_stages(d);
     draw_frame(d);
-    if (d->v->scope == 0)
+    d->p->second = d->second;
+    if (d->v->scope == 0 && !d->second)
         draw_entries(d);
     return true;
 }

@@ -106,6 +106,17 @@ static const subject given_plans[] = {
      "frame f: r = grid 5 ; w = loop 4, lane 16\n"
      "frame g: r = grid 5 ; w = loop 13, slot 4\n"
      "value p: to g via private\nvalue sum.1: in g\nvalue div.1: in g\nentry main\n"},
+    /* split over groups: partial results, then a second launch */
+    {"row_sum", "R=2 W=300", "T=f32", "cpu-avx512",
+     "plan row_sum/0 target=cpu-avx512 isa=avx512 class=free spec T=f32 R=2 W=300\n"
+     "frame f: r = grid 2 ; w = grid 5, loop 4, lane 16\nentry main\n"
+     "plan row_sum/0.sum.1 target=cpu-avx512 isa=avx512 class=free\n"
+     "frame f: r = grid 2 ; part = loop 3, slot 2\n"},
+    {"row_sum", "R=2 W=300", "T=f32", "simt4",
+     "plan row_sum/0 target=simt4 class=free spec T=f32 R=2 W=300\n"
+     "frame f: r = grid 1, slot 2 ; w = grid 7, slot 3, sub 4, lane 4\nentry main\n"
+     "plan row_sum/0.sum.1 target=simt4 class=free\n"
+     "frame f: r = grid 2 ; part = loop 2, lane 4\n"},
     {"softmax", "R=5 W=50", "T=f32", "simt4",
      "plan softmax/0 target=simt4 class=free spec T=f32 R=5 W=50\n"
      "frame f: r = grid 5 ; w = slot 4, sub 4, lane 4\n"
@@ -170,17 +181,20 @@ typedef struct {
     size_t bytes;
 } buffer;
 
-static void make_buffers(twi_arena *a, const tw_ir *ir, twi_fixture fix, buffer *b) {
-    for (uint32_t k = 1; k < ir->array.n; k++) {
-        size_t n = twi_array_extents(ir, k, b[k].shape);
+/* By the module's arrays: partial results of split folds come after the kernel's own. */
+static void make_buffers(twi_arena *a, const tw_ir *ir, const twi_loop *loop, twi_fixture fix,
+                         buffer *b) {
+    for (uint32_t k = 1; k < loop->array.n; k++) {
+        const twi_larray *array = &loop->array.at[k];
         int64_t stride = 1;
-        for (int d = ir->array.at[k].rank - 1; d >= 0; d--) {
+        for (int d = array->rank - 1; d >= 0; d--) {
+            b[k].shape[d] = array->extent[d];
             b[k].stride[d] = stride;
             stride *= b[k].shape[d];
         }
-        b[k].bytes = n * tw_elem_size((tw_elem)ir->array.at[k].elem);
+        b[k].bytes = (size_t)stride * tw_elem_size((tw_elem)array->elem);
         b[k].data = twi_alloc(a, b[k].bytes + 1);
-        if (ir->array.at[k].role == TWI_IN || ir->array.at[k].role == TWI_INOUT)
+        if (array->role == TWI_IN || array->role == TWI_INOUT)
             twi_fixture_fill(ir, k, fix, 1, b[k].data);
         else
             memset(b[k].data, 0xa5, b[k].bytes);
@@ -236,42 +250,47 @@ static bool near(double a, double b) {
     return d <= 1e-9 * most;
 }
 
-/* What the walk counted is what stands in the module it built. */
+/* What the walk counted of one launch is what stands in the module it built. */
+static void same_features(const trial *t0, const twi_features *t, const twi_features *c) {
+    const struct {
+        const char *what;
+        double tally, count;
+    } row[] = {
+        {"cheap operations", t->ops[TWI_PRICE_CHEAP], c->ops[TWI_PRICE_CHEAP]},
+        {"divisions", t->ops[TWI_PRICE_DIV], c->ops[TWI_PRICE_DIV]},
+        {"functions", t->ops[TWI_PRICE_FUNC], c->ops[TWI_PRICE_FUNC]},
+        {"near bytes", t->near_bytes, c->near_bytes},
+        {"lane rounds", t->lane_rounds, c->lane_rounds},
+        {"barriers", t->barriers, c->barriers},
+        {"trips", t->trips, c->trips},
+        {"turns of banks", t->turns, c->turns},
+        {"rounds of loads", t->rounds, c->rounds},
+        {"indexed private elements", t->indexed, c->indexed},
+        {"code", t->code, c->code},
+        {"shared bytes", t->shared_bytes, c->shared_bytes},
+        {"groups", (double)t->groups, (double)c->groups},
+        {"second launches", t->then != NULL, c->then != NULL},
+    };
+    for (size_t r = 0; r < sizeof row / sizeof *row; r++)
+        if (!near(row[r].tally, row[r].count))
+            complain(t0, twi_format(t0->a, "tally of %s: %lld, built %lld (thousandths)",
+                                    row[r].what, (long long)(row[r].tally * 1000),
+                                    (long long)(row[r].count * 1000)));
+    for (uint32_t x = 1; x < t0->ir->array.n; x++)
+        if (!near(t->load_bytes[x], c->load_bytes[x]) ||
+            !near(t->store_bytes[x], c->store_bytes[x]) || !near(t->loads[x], c->loads[x]) ||
+            !near(t->stores[x], c->stores[x]) || !near(t->sectors[x], c->sectors[x]))
+            complain(t0, "tally of an array's accesses differs from what was built");
+}
+
 static void check_tally(const trial *t0) {
-    twi_arena *a = t0->a;
-    const tw_ir *ir = t0->ir;
-    const twi_plans *plans = t0->plans;
-    for (uint32_t k = 0; k < plans->n; k++) {
+    for (uint32_t k = 0; k < t0->plans->n; k++) {
         twi_features t, c;
-        twi_tally(a, ir, &t0->caps, &plans->scope[k], &t);
-        twi_count(a, t0->loop, k, &c);
-        const struct {
-            const char *what;
-            double tally, count;
-        } row[] = {
-            {"cheap operations", t.ops[TWI_PRICE_CHEAP], c.ops[TWI_PRICE_CHEAP]},
-            {"divisions", t.ops[TWI_PRICE_DIV], c.ops[TWI_PRICE_DIV]},
-            {"functions", t.ops[TWI_PRICE_FUNC], c.ops[TWI_PRICE_FUNC]},
-            {"near bytes", t.near_bytes, c.near_bytes},
-            {"lane rounds", t.lane_rounds, c.lane_rounds},
-            {"barriers", t.barriers, c.barriers},
-            {"trips", t.trips, c.trips},
-            {"turns of banks", t.turns, c.turns},
-            {"rounds of loads", t.rounds, c.rounds},
-            {"indexed private elements", t.indexed, c.indexed},
-            {"code", t.code, c.code},
-            {"shared bytes", t.shared_bytes, c.shared_bytes},
-        };
-        for (size_t r = 0; r < sizeof row / sizeof *row; r++)
-            if (!near(row[r].tally, row[r].count))
-                complain(t0, twi_format(a, "tally of %s: %lld, built %lld (thousandths)",
-                                        row[r].what, (long long)(row[r].tally * 1000),
-                                        (long long)(row[r].count * 1000)));
-        for (uint32_t x = 1; x < ir->array.n; x++)
-            if (!near(t.load_bytes[x], c.load_bytes[x]) ||
-                !near(t.store_bytes[x], c.store_bytes[x]) || !near(t.loads[x], c.loads[x]) ||
-                !near(t.stores[x], c.stores[x]) || !near(t.sectors[x], c.sectors[x]))
-                complain(t0, "tally of an array's accesses differs from what was built");
+        twi_tally(t0->a, t0->ir, &t0->caps, &t0->plans->scope[k], &t);
+        twi_count(t0->a, t0->loop, k, &c);
+        same_features(t0, &t, &c);
+        if (t.then && c.then)
+            same_features(t0, t.then, c.then);
     }
 }
 
@@ -293,10 +312,10 @@ static twi_plans *offered(const trial *t) {
 
 /* All arrays after a run on fresh ones; in: what was there before. */
 static buffer *run_entry(const trial *t, uint32_t entry, const uint64_t *scalars, const void **in) {
-    buffer *b = TWI_NEW_N(t->a, buffer, t->ir->array.n);
-    twi_interp_array *arrays = TWI_NEW_N(t->a, twi_interp_array, t->ir->array.n);
-    make_buffers(t->a, t->ir, t->fix, b);
-    for (uint32_t k = 1; k < t->ir->array.n; k++) {
+    buffer *b = TWI_NEW_N(t->a, buffer, t->loop->array.n);
+    twi_interp_array *arrays = TWI_NEW_N(t->a, twi_interp_array, t->loop->array.n);
+    make_buffers(t->a, t->ir, t->loop, t->fix, b);
+    for (uint32_t k = 1; k < t->loop->array.n; k++) {
         arrays[k] = (twi_interp_array){b[k].data, b[k].shape, b[k].stride};
         in[k] = twi_copy(t->a, b[k].data, b[k].bytes ? b[k].bytes : 1);
     }
@@ -346,7 +365,7 @@ static void check_plan(trial *t) {
     if (!twi_loop_verify(loop))
         complain(t, tw_diag_text(ctx, false));
     check_tally(t);
-    const void **in = TWI_NEW_N(a, const void *, ir->array.n);
+    const void **in = TWI_NEW_N(a, const void *, loop->array.n);
     uint64_t *scalars = TWI_NEW_N(a, uint64_t, ir->scalar.n + 1);
     for (uint32_t k = 1; k < ir->scalar.n; k++)
         scalars[k] = twi_fixture_scalar(ir, k, fix);

@@ -169,7 +169,18 @@ static void check(tw_context *ctx, twi_arena *a, const tw_ir *ir, const twi_caps
         complain(ir, plans, loop, "the tally differs from what was built");
     fill(s);
     int64_t shape[2] = {s->slow ? s->w : R, s->slow ? R : s->w}, stride[2] = {shape[1], 1};
-    twi_interp_array arrays[3] = {{0}, {x, shape, stride}, {y, shape, stride}};
+    twi_interp_array *arrays = TWI_NEW_N(a, twi_interp_array, loop->array.n);
+    arrays[1] = (twi_interp_array){x, shape, stride};
+    arrays[2] = (twi_interp_array){y, shape, stride};
+    for (uint32_t k = 3; k < loop->array.n; k++) { /* partial results of split folds */
+        const twi_larray *temp = &loop->array.at[k];
+        int64_t *dense = TWI_NEW_N(a, int64_t, TWI_MAX_RANK), n = 1;
+        for (unsigned d = temp->rank; d-- > 0;) {
+            dense[d] = n;
+            n *= temp->extent[d];
+        }
+        arrays[k] = (twi_interp_array){twi_alloc(a, (size_t)n * 8), temp->extent, dense};
+    }
     twi_interp_result r;
     twi_interp_run(loop, 0, arrays, NULL, a, &r);
     if (r.fault.kind)

@@ -119,7 +119,10 @@ static void maps(void **state) {
         {ROW_SUM, "cpu-avx512", "frame f: r = loop 128 ; w = loop 1000",
          "r = loop 128: a parallel axis has one grid digit, and it is the outermost"},
         {ROW_SUM, "cpu-avx512", "frame f: r = grid 128 ; w = grid 10, loop 100",
-         "w = grid 10, loop 100: only parallel axes have grid digits"},
+         "the plan of the second launch is missing"},
+        {ROW_SUM, "cpu-avx512", "frame f: r = grid 128 ; w = loop 10, grid 100",
+         "w = loop 10, grid 100: only parallel axes and one folded axis have a grid digit, "
+         "outermost"},
         {ROW_SUM, "cpu-avx512", "frame f: r = grid 128 ; w = loop 10, serial 100",
          "w = loop 10, serial 100: a serial digit is the outermost, here it is digit 1"},
         {ROW_SUM, "cpu-avx512", "frame f: r = grid 128 ; w = slot 10, loop 0",
@@ -243,6 +246,38 @@ static void orders(void **state) {
     check(state, e, sizeof e / sizeof e[0]);
 }
 
+#define THEN "\nplan row_sum/0.s class=free\nframe f: r = grid 128 ; part = "
+
+static void splits(void **state) {
+    static const expectation e[] = {
+        {ROW_SUM, "cpu-avx512",
+         "frame f: r = grid 128 ; w = grid 4, loop 16, lane 16" THEN "loop 4", ""},
+        {ROW_SUM, "cpu-avx512",
+         "frame f: r = grid 128 ; w = grid 4, serial 4, loop 4, lane 16" THEN "loop 4", ""},
+        {ROW_SUM, "cpu-avx512",
+         "frame f: r = grid 128 ; w = grid 4, loop 15, lane 16" THEN "loop 4",
+         "w = grid 4, loop 15, lane 16: M1: covers 960 of 1000 positions"},
+        {ROW_SUM, "simt32",
+         "frame f: r = grid 128 ; w = grid 4, loop 8, lane 32\nframe g: r = grid "
+         "128 ; w = grid 4, loop 8, lane 32" THEN "loop 4",
+         "2 frames where folds are split: 1"},
+        {ROW_SUM, "cpu-avx512",
+         "frame f: r = grid 128 ; w = grid 4, loop 250\nvalue X: keep stripe" THEN "loop 4",
+         "value X: nothing is kept where folds are split: their results alone go on to the second "
+         "launch"},
+        {ROW_LEFT, "cpu-avx512", "frame f: r = grid 128 ; w = grid 4, loop 250",
+         "fold s: w = grid 4, loop 250: its order is a chain, which no group can cut"},
+        {ROW_CANON, "cpu-avx512",
+         "frame f: r = grid 128 ; w = grid 2, loop 2, loop 8, slot 16, lane 16",
+         "fold s: w = grid 2, loop 2, loop 8, slot 16, lane 16: canonical: 3 groups fold a chunk "
+         "of "
+         "2048 each, here 2 of 4096"},
+        {ROW_CANON, "cpu-avx512", "frame f: r = grid 128 ; w = grid 3, loop 8, slot 16, lane 16",
+         "the plan of the second launch is missing"},
+    };
+    check(state, e, sizeof e / sizeof e[0]);
+}
+
 #define GEMM_CPU "frame f: m = grid 64, slot 4 ; n = grid 16, lane 16 ; k = serial 4, loop 64\n"
 #define GEMM_GPU                                                                                   \
     "frame f: m = grid 32, sub 8 ; n = grid 2, lane 32, slot 4 ; k = serial 2, loop 128\n"
@@ -295,9 +330,13 @@ static void class_is_the_kernels(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepted), cmocka_unit_test(maps),
-        cmocka_unit_test(places),   cmocka_unit_test(orders),
-        cmocka_unit_test(stages),   cmocka_unit_test(class_is_the_kernels),
+        cmocka_unit_test(accepted),
+        cmocka_unit_test(maps),
+        cmocka_unit_test(places),
+        cmocka_unit_test(orders),
+        cmocka_unit_test(splits),
+        cmocka_unit_test(stages),
+        cmocka_unit_test(class_is_the_kernels),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -77,6 +77,39 @@ static void round_trip(void **state) {
     "frame f: r = grid 17 ; w = loop 65\n"                                                         \
     "entry main ; entry aligned16: align16 X\n"
 
+/* A block for the launch that completes split folds. */
+static void second_launch(void **state) {
+    tw_context *ctx = *state;
+    const tw_ir *ir = softmax_of(ctx, 17, 257, TW_ORDER_FREE), *two = two_scopes_of(ctx, 17, 65);
+    twi_plans plans;
+    goes_round(ctx, ir,
+               "plan softmax/0 class=free\n"
+               "frame f: r = grid 17 ; w = grid 5, loop 4, lane 16\n"
+               "entry main\n"
+               "derived groups 85\n"
+               "plan softmax/0.m class=free\n"
+               "frame f: r = grid 17 ; w = loop 17, lane 16 ; part = slot 5\n"
+               "value p: keep stripe\n");
+    goes_round(ctx, two,
+               "plan scaled/0 class=free\n"
+               "frame f: r = grid 17 ; w = grid 5, loop 13\n"
+               "entry main\n"
+               "plan scaled/0.sum.1 class=free\n"
+               "frame f: r = grid 17 ; part = loop 5\n"
+               "plan scaled/1 class=free\n"
+               "frame g: u = grid 17 ; v = grid 5, lane 16\n");
+    assert_false(parse(ctx, two,
+                       "plan scaled/0 class=free\nframe f: r = grid 17 ; w = grid 5, loop 13\n"
+                       "plan scaled/1 class=free\nframe g: u = grid 17 ; v = grid 5, lane 16\n",
+                       &plans));
+    assert_int_equal(ctx->diags.list.at[0].code, 702);
+    assert_false(parse(ctx, ir,
+                       "plan softmax/0 class=free\nframe f: r = grid 17 ; w = grid 5, loop 52\n"
+                       "plan softmax/0.m class=free\nframe f: r = grid 17 ; parts = slot 5\n",
+                       &plans));
+    assert_int_equal(ctx->diags.list.at[0].code, 704);
+}
+
 static void scopes(void **state) {
     tw_context *ctx = *state;
     const tw_ir *ir = two_scopes_of(ctx, 17, 65);
@@ -174,6 +207,7 @@ static void hashes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(round_trip, setup, teardown),
+        cmocka_unit_test_setup_teardown(second_launch, setup, teardown),
         cmocka_unit_test_setup_teardown(scopes, setup, teardown),
         cmocka_unit_test_setup_teardown(faults, setup, teardown),
         cmocka_unit_test_setup_teardown(hashes, setup, teardown),
