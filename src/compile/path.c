@@ -66,10 +66,11 @@ bool twi_path_class(twi_path *p, bool canonical) {
                           twi_format(p->arena,
                                      "class canonical: the bit probe of %s failed (set %u)",
                                      p->where.name, p->where.caps.probe));
-    p->ir = twi_ir_clone(p->spec, p->arena);
+    tw_ir *ir = twi_ir_clone(p->spec, p->arena);
     if (canonical)
-        (void)twi_canonical_orders(p->ir);
-    (void)opt_lift(p->ir);
+        (void)twi_canonical_orders(ir);
+    (void)opt_lift(ir);
+    p->ir = ir;
     return true;
 }
 
@@ -78,7 +79,7 @@ static bool plan_from_text(twi_path *p, const tw_source *text) {
     p->plans = TWI_NEW(p->arena, twi_plans);
     if (!twi_plan_parse(p->arena, p->ir, text->name, text->text, text->n, p->plans))
         return false;
-    if (twi_search_legal(p->ir, &p->where.caps, p->plans, &why))
+    if (twi_search_legal(p->plans->ir, &p->where.caps, p->plans, &why))
         return true;
     return path_error(p, TWI_E_PATH_ILLEGAL, NULL,
                       twi_format(p->arena, "%s: the plan is not legal on %s: %s", text->name,
@@ -116,6 +117,7 @@ static bool plan_by_name(twi_path *p, const tw_compile_options *o) {
 bool twi_path_plan(twi_path *p, const tw_compile_options *o) {
     if (!(o->plan_text.text ? plan_from_text(p, &o->plan_text) : plan_by_name(p, o)))
         return false;
+    p->ir = p->plans->ir;
     p->plans->layout = layouts(p, o->strided);
     p->derived = TWI_NEW_N(p->arena, const char *, p->plans->n + 1);
     for (uint32_t s = 0; s < p->plans->n; s++)

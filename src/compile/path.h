@@ -44,8 +44,9 @@ typedef struct twi_path {
     tw_context *ctx;
     twi_arena *arena;
     twi_where where;
-    tw_ir *spec; /* specialised; what the oracle reads */
-    tw_ir *ir;   /* lifted, folds of the class asked for; what plans speak of */
+    tw_ir *spec;     /* specialised; what the oracle reads */
+    const tw_ir *ir; /* lifted, folds of the class asked for, the plan's merges done: what plans
+                        speak of */
     twi_plans *plans;
     const char **derived; /* by scope */
     twi_loop *loop;

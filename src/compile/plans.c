@@ -10,15 +10,15 @@ static bool prepare(twi_path *p, const tw_ir *ir, const tw_compile_options *o) {
 }
 
 static tw_candidate view(twi_path *p, const twi_candidate *c) {
-    twi_plans one = {.ir = p->ir, .n = 1, .scope = c->plan};
+    twi_plans one = {.ir = c->ir, .n = 1, .scope = c->plan};
     twi_sb sb;
     twi_sb_init(&sb, p->arena);
-    twi_plan_print(p->ir, &one, NULL, &sb);
+    twi_plan_print(c->ir, &one, NULL, &sb);
     return (tw_candidate){
         .family = c->family,
         .plan = twi_sb_text(&sb),
-        .derived = c->legal ? twi_plan_derived(p->arena, p->ir, &p->where.caps, c->plan) : "",
-        .hash = twi_plan_hash(p->ir, &one),
+        .derived = c->legal ? twi_plan_derived(p->arena, c->ir, &p->where.caps, c->plan) : "",
+        .hash = twi_plan_hash(c->ir, &one),
         .score_ns = c->score,
         .refused = c->legal ? NULL : c->why.text,
         .features = c->legal ? twi_features_text(p->arena, &c->features) : ""};

@@ -69,6 +69,13 @@ static twi_oracle *ask(const tw_compiled *c, const tw_judge_run *run, twi_arena 
     twi_oracle *o = twi_oracle_run(a, ir, &in, loop ? loop->order.at : NULL,
                                    loop ? loop->order.n : 0, &options);
     const char *trouble = twi_oracle_error(o);
+    if (loop && loop->ir && loop->ir->merged && !trouble) {
+        twi_oracle *text = o;
+        o = twi_oracle_run(a, loop->ir, &in, loop->order.at, loop->order.n, &options);
+        trouble = twi_oracle_error(o);
+        if (!trouble)
+            trouble = twi_oracle_agrees(o, text);
+    }
     if (trouble)
         twi_error(&c->ctx->diags, TWI_E_PATH_ORACLE, (twi_loc){0, 0}, NULL,
                   "the oracle cannot judge this: %s", trouble);

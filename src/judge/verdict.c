@@ -7,14 +7,43 @@
 
 #include <math.h>
 
-static twi_oracle *ask(twi_unit *u) {
+static twi_sym merges_of(const twi_trial *t) {
+    return t->loop && t->loop->ir ? t->loop->ir->merged : 0;
+}
+
+/* Bounds that hold for all trials whose plans merge these folds; 0: none. */
+static twi_oracle *ask(twi_unit *u, twi_sym merged) {
     TWI_VEC(twi_order) orders = {0};
     const twi_oracle_options options = {.canonical = u->o->canonical};
-    for (uint32_t k = 0; k < u->trials; k++)
-        for (uint32_t j = 0; u->trial[k].loop && j < u->trial[k].loop->order.n; j++)
-            twi_push(u->arena, &orders, u->trial[k].loop->order.at[j]);
+    const tw_ir *ir = u->ir;
+    for (uint32_t k = 0; k < u->trials; k++) {
+        const twi_loop *loop = u->trial[k].loop;
+        if (!loop || merges_of(&u->trial[k]) != merged)
+            continue;
+        for (uint32_t j = 0; j < loop->order.n; j++)
+            twi_push(u->arena, &orders, loop->order.at[j]);
+        ir = merged ? loop->ir : ir;
+    }
     const twi_oracle_in in = {(const void *const *)u->input, u->scalar};
-    return twi_oracle_run(u->arena, u->ir, &in, orders.at, orders.n, &options);
+    return twi_oracle_run(u->arena, ir, &in, orders.at, orders.n, &options);
+}
+
+/* The oracle of each trial. One that knows merges must allow what the text says. */
+static twi_oracle **ask_all(twi_unit *u, twi_oracle *text, const char **trouble) {
+    twi_oracle **by_trial = TWI_NEW_N(u->arena, twi_oracle *, u->trials + 1);
+    for (uint32_t k = 0; k < u->trials; k++) {
+        twi_sym merged = merges_of(&u->trial[k]);
+        by_trial[k] = merged ? NULL : text;
+        for (uint32_t j = 0; j < k && !by_trial[k]; j++)
+            by_trial[k] = merges_of(&u->trial[j]) == merged ? by_trial[j] : NULL;
+        if (by_trial[k] || *trouble)
+            continue;
+        by_trial[k] = ask(u, merged);
+        *trouble = twi_oracle_error(by_trial[k]);
+        if (!*trouble)
+            *trouble = twi_oracle_agrees(by_trial[k], text);
+    }
+    return by_trial;
 }
 
 static const char *element_text(twi_unit *u, uint32_t array, const twi_verdict *v) {
@@ -84,10 +113,11 @@ void twi_unit_judge(twi_unit *u) {
         [TWI_RAN_STRAY] = "stray",     [TWI_RAN_INPUT] = "stray",    [TWI_RAN_FAULT] = "fault",
         [TWI_RAN_CRASHED] = "crashed", [TWI_RAN_TIMEOUT] = "timeout"};
     const twi_mark mark = twi_arena_mark(u->arena);
-    twi_oracle *oracle = ask(u);
-    const char *trouble = twi_oracle_error(oracle);
+    twi_oracle *plain = ask(u, 0);
+    const char *trouble = twi_oracle_error(plain);
+    twi_oracle **oracle = ask_all(u, plain, &trouble);
     if (!trouble && u->trials == 1 && !u->trial[0].loop && !u->trial[0].refused)
-        reference(u, oracle);
+        reference(u, plain);
     for (uint32_t k = 0; k < u->trials; k++) {
         const twi_trial *t = &u->trial[k];
         const twi_outcome *out = twi_outcome_of(u, k);
@@ -112,7 +142,7 @@ void twi_unit_judge(twi_unit *u) {
             row.note = twi_format(u->arena, "the oracle: %s", trouble);
         } else if (!trouble && out->how != TWI_RAN_CRASHED && out->how != TWI_RAN_TIMEOUT) {
             tw_verify_row judged = row;
-            judge_results(u, oracle, k, &judged);
+            judge_results(u, oracle[k], k, &judged);
             if (out->how == TWI_RAN ||
                 judged.failed) { /* of a fault or stray write: the element too */
                 const char *word = out->how == TWI_RAN ? judged.verdict : row.verdict;

@@ -159,11 +159,14 @@ static void drop_unused(tw_ir *ir) {
     twi_arena_reset(ir->arena, mark);
 }
 
-static void note(tw_ir *ir, twi_id v) {
-    const char *name = twi_value_name(ir, v);
-    if (ir->merged)
-        name = twi_format(ir->arena, "%s, %s", twi_text(&ir->ctx->names, ir->merged), name);
-    ir->merged = twi_intern_str(&ir->ctx->names, name);
+/* The parts, in the order of their ids. */
+static twi_sym names_of_parts(tw_ir *ir) {
+    const char *names = NULL;
+    for (twi_id v = 1; v < ir->ins.n; v++)
+        if (is_op(ir, v, TWI_PART))
+            names = names ? twi_format(ir->arena, "%s, %s", names, twi_value_name(ir, v))
+                          : twi_value_name(ir, v);
+    return twi_intern_str(&ir->ctx->names, names);
 }
 
 bool opt_merge(tw_ir *ir, twi_id v) {
@@ -181,6 +184,6 @@ bool opt_merge(tw_ir *ir, twi_id v) {
     if (m.mean)
         replace(ir, m.mean, m.first);
     drop_unused(ir);
-    note(ir, v);
+    ir->merged = names_of_parts(ir);
     return true;
 }

@@ -4,6 +4,7 @@
  * illegal: rules.h judges.
  */
 #include "plan/parse.h"
+#include "pass/pass.h"
 #include "plan/codes.h"
 #include "plan/split.h"
 #include "plan/words.h"
@@ -124,7 +125,7 @@ static bool read_spec(twi_plan_reader *r, twi_sym *out) {
             r->at++;
         r->tok = from;
         r->len = r->at - from;
-        if (twi_plan_is(r, "param"))
+        if (twi_plan_is(r, "param") || twi_plan_is(r, "merge"))
             r->at = from;
         if (r->at == from)
             break;
@@ -140,12 +141,32 @@ static bool read_spec(twi_plan_reader *r, twi_sym *out) {
     return true;
 }
 
+/* Names of folds; from here on the plan is for what their merging leaves of the program. */
+static bool read_merges(twi_plan_reader *r) {
+    tw_ir *ir = twi_ir_clone(r->ir, r->arena);
+    do {
+        if (!twi_plan_next(r))
+            return twi_plan_fail(r, TWI_PLAN_EXPECTED, "the name of a fold is expected here");
+        const char *name = r->text + r->tok;
+        twi_id v = twi_value_named(ir, name, r->len);
+        if (!v || !opt_merge(ir, v))
+            return twi_plan_fail(r, TWI_PLAN_VALUE,
+                                 "merge %.*s: no free sum of exp(x - max x) or of squares of x - "
+                                 "mean x over numbers of positions that waits for just that fold",
+                                 (int)r->len, name);
+    } while (twi_plan_take(r, ","));
+    r->ir = ir;
+    r->p->merge = ir->merged;
+    return true;
+}
+
 static bool read_head(twi_plan_reader *r, uint32_t scope, const twi_plan *first) {
     twi_plan *p = r->p;
     *p = (twi_plan){.scope = scope, .kernel = r->ir->kernel, .klass = TWI_ORDER_FREE};
     if (first) {
         p->spec = first->spec;
         p->param = first->param;
+        p->merge = first->merge;
         p->entry = first->entry;
     }
     r->par = twi_par_region(r->ir, scope);
@@ -167,10 +188,13 @@ static bool read_head(twi_plan_reader *r, uint32_t scope, const twi_plan *first)
         } else if (!first && (twi_plan_is(r, "spec") || twi_plan_is(r, "param"))) {
             if (!read_spec(r, twi_plan_is(r, "spec") ? &p->spec : &p->param))
                 return false;
+        } else if (!first && twi_plan_is(r, "merge")) {
+            if (!read_merges(r))
+                return false;
         } else {
-            return twi_plan_fail(r, TWI_PLAN_EXPECTED,
-                                 "'plan' takes target=, isa=, class=%s, not '%.*s'",
-                                 first ? "" : ", spec, param", (int)r->len, r->text + r->tok);
+            return twi_plan_fail(
+                r, TWI_PLAN_EXPECTED, "'plan' takes target=, isa=, class=%s, not '%.*s'",
+                first ? "" : ", spec, param, merge", (int)r->len, r->text + r->tok);
         }
     }
     return true;
@@ -273,6 +297,7 @@ bool twi_plan_parse(twi_arena *arena, const tw_ir *ir, const char *name, const c
             r.p = &plans->scope[seen];
             if (!read_head(&r, seen, seen ? &plans->scope[0] : NULL))
                 return false;
+            plans->ir = r.ir;
             seen++;
         } else if (!seen) {
             twi_plan_fail(&r, TWI_PLAN_EXPECTED, "a plan starts with 'plan KERNEL/SCOPE'");

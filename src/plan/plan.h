@@ -83,6 +83,7 @@ typedef struct twi_plan {
     uint8_t klass;       /* TWI_ORDER_FREE, TREE or CANONICAL */
     twi_sym spec, param; /* "T=f32 R=128 W=1024"; "BJ=64": what the tile IR was built for (as
                             ir->spec_note, dims added) */
+    twi_sym merge;       /* "sum.1, sum.3": folds taken into earlier ones, as ir->merged; 0 none */
     uint8_t frames;
     twi_frame frame[TWI_MAX_FRAMES];
     TWI_VEC(twi_place) place; /* only values that have something to say, by value id */
@@ -95,7 +96,7 @@ typedef struct twi_plan {
 
 /* A kernel's plan: one for each scope. */
 typedef struct twi_plans {
-    const tw_ir *ir; /* specialised and lifted */
+    const tw_ir *ir; /* specialised and lifted, the plans' merges done */
     uint32_t n;
     twi_plan *scope;
     const uint8_t *layout; /* by array id: 0 dense, 1 any strides, 2 + k: dimension k has stride 1;

@@ -173,6 +173,8 @@ static void print_scope(const printer *w, bool first, const char *fold, const ch
         twi_sb_printf(w->out, " spec %s", sym_text(w, p->spec));
     if (first && p->param)
         twi_sb_printf(w->out, " param %s", sym_text(w, p->param));
+    if (first && p->merge)
+        twi_sb_printf(w->out, " merge %s", sym_text(w, p->merge));
     twi_sb_char(w->out, '\n');
     for (unsigned i = 0; i < p->frames; i++)
         print_frame(w, &p->frame[i]);

@@ -82,7 +82,7 @@ static uint32_t list(const twi_view *v, const twi_wish *wish, twi_candidate **ou
     twi_propose_all(o, v);
     twi_candidate *c = TWI_NEW_N(v->arena, twi_candidate, o->n + 1u);
     for (uint32_t i = 0; i < o->n; i++) {
-        twi_candidate now = {.family = o->at[i].family, .plan = o->at[i].plan};
+        twi_candidate now = {.family = o->at[i].family, .ir = v->ir, .plan = o->at[i].plan};
         judge(v, wish, &now);
         insert(c, i, &now);
     }
@@ -95,8 +95,8 @@ static uint32_t list(const twi_view *v, const twi_wish *wish, twi_candidate **ou
     return o->n;
 }
 
-uint32_t twi_search_list(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
-                         const twi_wish *wish, uint32_t scope, twi_candidate **out) {
+uint32_t twi_list_of(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_wish *wish,
+                     uint32_t scope, twi_candidate **out) {
     twi_view *v = TWI_NEW(arena, twi_view);
     twi_view_init(v, arena, ir, caps, scope);
     return list(v, wish ? wish : &no_wish, out);
@@ -110,15 +110,15 @@ void twi_share_entries(twi_plans *plans) {
     }
 }
 
-twi_plans *twi_search_default(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
-                              const twi_wish *wish, twi_why *why) {
+twi_plans *twi_default_of(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
+                          const twi_wish *wish, twi_why *why) {
     twi_plans *plans = TWI_NEW(arena, twi_plans);
     plans->ir = ir;
     plans->n = twi_par_count(ir);
     plans->scope = TWI_NEW_N(arena, twi_plan, plans->n);
     for (uint32_t k = 0; k < plans->n; k++) {
         twi_candidate *c;
-        uint32_t n = twi_search_list(arena, ir, caps, wish, k, &c);
+        uint32_t n = twi_list_of(arena, ir, caps, wish, k, &c);
         if (!n || !c[0].legal) {
             *why = c[0].why;
             return NULL;

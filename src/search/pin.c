@@ -22,7 +22,7 @@ typedef struct {
 } pin;
 
 static const char *const line_words[] = {"frame", "value", "stage", "entry"};
-static const char *const keys[] = {"target", "isa", "class"};
+static const char *const keys[] = {"target", "isa", "class", "merge"};
 
 typedef enum {
     FIG_WORKERS,
@@ -66,7 +66,8 @@ static pin read_pin(const char *text) {
         if (all || strcmp(p.value, "expensive-only") == 0)
             p.kind = PIN_KEEP;
         p.which = all ? TWI_KEEP_ALL : TWI_KEEP_EXPENSIVE;
-    } else if (p.rel == AS_EQUAL && (at = find(keys, 3, text, p.name)) >= 0) {
+    } else if (p.rel == AS_EQUAL &&
+               (at = find(keys, sizeof keys / sizeof keys[0], text, p.name)) >= 0) {
         p.kind = *p.value ? PIN_KEY : PIN_BAD;
         p.which = (unsigned)at;
     } else if ((at = find(figures, FIGURES, text, p.name)) >= 0 &&
@@ -129,7 +130,7 @@ bool twi_search_pins(const tw_ir *ir, const twi_wish *wish) {
             uint32_t file = twi_diags_file(&ir->ctx->diags, "--pin", p.text, strlen(p.text));
             twi_error(
                 &ir->ctx->diags, TWI_PLAN_PIN, (twi_loc){file, 0},
-                "a line of plan text (frame, value, stage, entry), target=, isa=, class=, "
+                "a line of plan text (frame, value, stage, entry), target=, isa=, class=, merge=, "
                 "keep=preserve, keep=expensive-only, or workers, lanes, subs, groups, shared, "
                 "stripe, slots, barriers, depth, code with =, <= or >= and a number",
                 "'%s' pins nothing of a plan", p.text);
@@ -141,11 +142,12 @@ bool twi_search_pins(const tw_ir *ir, const twi_wish *wish) {
 
 static bool key_holds(const twi_view *v, const pin *p, twi_why *why) {
     const twi_names *names = &v->ir->ctx->names;
-    const char *has = p->which == 0   ? twi_text(names, v->caps->name)
-                      : p->which == 1 ? twi_text(names, v->caps->isa)
-                                      : twi_plan_words[TWI_WORDS_CLASS][twi_ir_class(v->ir)];
-    return strcmp(has, p->value) == 0 ||
-           twi_refuse(why, "%s: the %s here is %s", p->text, keys[p->which], *has ? has : "none");
+    const char *const has[] = {twi_text(names, v->caps->name), twi_text(names, v->caps->isa),
+                               twi_plan_words[TWI_WORDS_CLASS][twi_ir_class(v->ir)],
+                               twi_text(names, v->ir->merged)};
+    const char *is = *has[p->which] ? has[p->which] : "none";
+    return strcmp(is, p->value) == 0 ||
+           twi_refuse(why, "%s: the %s here is %s", p->text, keys[p->which], is);
 }
 
 bool twi_pins_apply(const twi_view *v, const twi_wish *wish, twi_plan *p, twi_why *why) {

@@ -423,8 +423,7 @@ static void draw_entries(draw *d) {
 /* Nothing drawn was legal: the families' proposals, in a drawn order. */
 static bool fall_back(draw *d, twi_why *why) {
     twi_candidate *c;
-    uint32_t n = twi_search_list(d->v->arena, d->v->ir, d->v->caps, d->wish, d->v->scope, &c),
-             good = 0;
+    uint32_t n = twi_list_of(d->v->arena, d->v->ir, d->v->caps, d->wish, d->v->scope, &c), good = 0;
     while (good < n && c[good].legal)
         good++;
     if (!good) {
@@ -460,8 +459,8 @@ static bool random_scope(draw *d, twi_why *why) {
     return true;
 }
 
-twi_plans *twi_search_random(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
-                             const twi_wish *wish, uint64_t seed, twi_why *why) {
+twi_plans *twi_random_of(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
+                         const twi_wish *wish, uint64_t seed, twi_why *why) {
     static const twi_wish no_wish = {0};
     twi_plans *plans = TWI_NEW(arena, twi_plans);
     plans->ir = ir;

@@ -28,14 +28,15 @@ twi_plans *twi_search_random(twi_arena *arena, const tw_ir *ir, const twi_caps *
 
 typedef struct {
     const char *family;
+    const tw_ir *ir; /* that the plan is for: with merges, or as it was given */
     twi_plan *plan;
     bool legal;
     double score;          /* ns, by the model; legal ones only */
     twi_features features; /* legal ones only */
     twi_why why;           /* the others */
 } twi_candidate;
-/* All that the families propose for a scope: legal ones by score, then the refused in the order
- * proposed. */
+/* All that the families propose for a scope, with and without merges: legal ones by score, then the
+ * refused in the order proposed. */
 uint32_t twi_search_list(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
                          const twi_wish *wish, uint32_t scope, twi_candidate **out);
 /* Answers `--why-not PIN`: true: it is legal, why says at which score and rank; false: the reason.

@@ -108,6 +108,14 @@ bool twi_pins_apply(const twi_view *v, const twi_wish *wish, twi_plan *p, twi_wh
 bool twi_pins_hold(const twi_view *v, const twi_wish *wish, const twi_plan *p,
                    const twi_features *f, twi_why *why);
 
+/* ---- one tile IR as it stands; merges.c asks for each form of a program ---- */
+uint32_t twi_list_of(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_wish *wish,
+                     uint32_t scope, twi_candidate **out);
+twi_plans *twi_default_of(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
+                          const twi_wish *wish, twi_why *why);
+twi_plans *twi_random_of(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
+                         const twi_wish *wish, uint64_t seed, twi_why *why);
+
 void twi_share_entries(twi_plans *plans); /* every scope gets those of the first */
 
 int64_t twi_cdiv(int64_t x, int64_t y);

@@ -43,6 +43,12 @@ static void round_trip(void **state) {
                "value p: keep stripe\n"
                "entry main\n");
     goes_round(ctx, softmax_of(ctx, 17, 257, TW_ORDER_FREE),
+               "plan softmax/0 class=free spec W=257 merge s\n"
+               "frame f: r = grid 17 ; w = loop 33, lane 8\n"
+               "value m: fold weight\n"
+               "value p: keep stripe\n"
+               "entry main\n");
+    goes_round(ctx, softmax_of(ctx, 17, 257, TW_ORDER_FREE),
                "plan softmax/0 target=cpu-avx2 class=free spec W=257\n"
                "frame f: r = grid 17 ; w = loop 3, loop 12, lane 8 order w.loop.2, w.loop\n"
                "value p: keep stripe\n"
@@ -159,6 +165,12 @@ static void faults(void **state) {
     fault(ctx, ir, "plan softmax/0 class=fast\n", 701, "1:22", "'fast'");
     fault(ctx, ir, "plan softmax/0 speed=fast\n", 701, "1:16", "'speed'");
     fault(ctx, ir, "plan softmax/0 class=free spec R=17 W=256\n", 703, "1:37", "W=257");
+    fault(ctx, ir, "plan softmax/0 merge\n", 701, "1:21", "name of a fold");
+    fault(ctx, ir, "plan softmax/0 merge q\n", 705, "1:22", "merge q");
+    fault(ctx, ir, "plan softmax/0 merge m\n", 705, "1:22", "merge m");
+    fault(ctx, ir, "plan softmax/0 merge s, s\n", 705, "1:25", "merge s");
+    fault(ctx, softmax_of(ctx, 17, 257, TW_ORDER_CANONICAL), "plan softmax/0 merge s\n", 705,
+          "1:22", "merge s");
     fault(ctx, ir, HEAD "frames f: r = grid 17\n", 700, "2:1", "'frames'");
     fault(ctx, ir, HEAD "launch order band 8\n", 714, "2:1", "not built");
     fault(ctx, ir, HEAD "frame f: q = grid 17\n", 704, "2:10", "'q'");

@@ -198,6 +198,16 @@ static void pins(void **state) {
     assert_non_null(pinned(ctx, ir, "cpu-avx512", "isa=avx512", &why));
     assert_null(pinned(ctx, ir, "cpu-avx512", "isa=avx2", &why));
     assert_string_equal(why.text, "isa=avx2: the isa here is avx512");
+    plans = pinned(ctx, ir, "simt32", "merge=s", &why);
+    assert_non_null(plans);
+    assert_int_equal(plans->ir->ins.at[twi_value_named(ir, "m", 1)].op, TWI_LOGSUMEXP);
+    assert_non_null(strstr(text_of(ctx, plans->ir, plans), " merge s\n"));
+    plans = pinned(ctx, ir, "simt32", "merge=none", &why);
+    assert_int_equal(plans->ir->merged, 0);
+    assert_null(pinned(ctx, ir, "simt32", "merge=p", &why));
+    assert_non_null(strstr(why.text, "merge=p: the merge here is none"));
+    assert_null(
+        pinned(ctx, softmax_of(ctx, 128, 1024, TW_ORDER_CANONICAL), "simt32", "merge=s", &why));
     assert_null(pinned(ctx, ir, "simt32", "workers=1024", &why));
     assert_non_null(strstr(why.text, "workers=1024: no candidate"));
     assert_null(pinned(ctx, ir, "cpu-avx2", "frame f: w = loop 64, lane 16", &why));
