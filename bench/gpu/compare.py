@@ -44,6 +44,7 @@ class Machine:
             torch_peers.absent.update({"torch": "torch sees no device"})
         if TARGET != "cuda":
             self.torch = None
+        self.ceilings = {}
         self.device, self.stream, self.nvml = TARGET, None, protocol.Nvml()
         self.versions = {}
         if self.torch is not None:
@@ -53,6 +54,15 @@ class Machine:
             self.versions = {"torch": self.torch.__version__, "cuda": self.torch.version.cuda, "driver": self.nvml.driver()}
             if torch_peers.triton is not None:
                 self.versions["triton"] = torch_peers.triton.triton.__version__
+
+
+    def measure(self, tw):
+        """Ceilings, in ns: of a launch, a byte read, a byte copied, an f32 operation."""
+        caps = dict(words.split(" ", 1) for words in tw.measured(TARGET).splitlines() if words.startswith("ceiling_"))
+        self.ceilings = {name[8:-3]: float(value) for name, value in caps.items()}
+        top = self.ceilings
+        print(f"ceilings: empty launch {top['launch']:.0f} ns, read {1e-3 / top['read_byte']:.2f} TB/s, copy "
+              f"{1e-3 / top['copy_byte']:.2f} TB/s, FMA {1e-3 / top['flop']:.1f} TFLOP/s", flush=True)
 
 
 class OnDevice:
@@ -192,16 +202,18 @@ def work(case, compiled):
     return moved, 2 * m * n * k
 
 
+CACHE_BYTES = 2**28  # no cache holds that much
+
+
 def too_fast(machine, record, ns):
-    """Faster than the device can be: an error, not a result."""
-    if machine.device != known.DEVICE:
+    """Faster than the device can be, by what was measured on it in this run: an error, not a result."""
+    top = machine.ceilings
+    if not top:
         return None
-    top = known.CEILINGS
-    least = 0.9 * top["launch_ns"]
-    if record["bytes"] > 1.5 * top["cache_bytes"]:
-        least = max(least, record["bytes"] / top["read_bytes_s"] / 1.05 * 1e9)
-    if record["flops"]:
-        least = max(least, record["flops"] / top["fma_flops_s"] / 1.05 * 1e9)
+    least = 0.9 * top["launch"]
+    if record["bytes"] > CACHE_BYTES:
+        least = max(least, record["bytes"] * top["read_byte"] / 1.05)
+    least = max(least, record["flops"] * top["flop"] / 1.05)
     return f"{ns:.0f} ns is less than the device's least, {least:.0f} ns" if ns < least else None
 
 
@@ -231,6 +243,7 @@ def measure(case, tw, machine, wanted):
     compiled = tw.compile(file, TARGET, table.types(case), table.dims(case), plan=plan)
     record.update(build_ns=(time.monotonic() - begin) * 1e9, plan=compiled.text("plan"), figures=compiled.words)
     record["bytes"], record["flops"] = work(case, compiled)
+    begin = time.monotonic()
     try:
         if machine.torch is None:
             place = OnHost(compiled)
@@ -243,6 +256,7 @@ def measure(case, tw, machine, wanted):
         compiled.release()
         if machine.torch is not None:
             machine.torch.cuda.empty_cache()
+    record["took_s"] = time.monotonic() - begin
     judge_times(case, record, machine)
     return record
 
@@ -299,10 +313,11 @@ def publish(part, machine, tw, records):
     path = os.path.join(RESULTS, f"{device}-{part}-{day}.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"schema": SCHEMA, "part": part, "date": day, "device": machine.device, "versions": machine.versions,
+                   "ceilings_ns": machine.ceilings,
                    "tilewright": tw.version, "command": f"PART={part} bench/gpu/run", "protocol": protocol.__doc__,
                    "sets": 1, "absent": torch_peers.absent, "rows": records}, file, indent=1)
         file.write("\n")
-    return os.path.relpath(path, ROOT)
+    return os.path.relpath(path, ROOT) if path.startswith(ROOT) else os.path.abspath(path)
 
 
 def run_part(part, tw, machine):
@@ -344,6 +359,9 @@ def main():
     tw = ours.Tilewright()
     print(f"device {machine.device}, {', '.join(f'{k} {v}' for k, v in machine.versions.items()) or 'no torch'}, "
           f"Tilewright {tw.version}; absent: {torch_peers.absent or 'nothing'}", flush=True)
+    if TARGET.startswith("cuda"):
+        open_driver()
+        machine.measure(tw)
     short = [part for part in parts if run_part(part, tw, machine)]
     return 1 if short else 0
 

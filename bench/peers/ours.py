@@ -34,9 +34,14 @@ class Call(c.Structure):
                 ("error", c.c_char * 240)]
 
 
+class DeviceState(c.Structure):
+    _fields_ = [("known", c.c_bool), ("sm_mhz", c.c_uint), ("memory_mhz", c.c_uint), ("celsius", c.c_uint),
+                ("throttle", c.c_uint64)]
+
+
 class Timing(c.Structure):
-    _fields_ = [("median_ns", c.c_double), ("batch_ns", c.c_double * 9), ("host_ns", c.c_double * 9),
-                ("batches", c.c_int), ("calls", c.c_int64), ("cold_ns", c.c_int64)]
+    _fields_ = [("median_ns", c.c_double), ("batch_ns", c.c_double * 9), ("host_ns", c.c_double * 9), ("batches", c.c_int),
+                ("calls", c.c_int64), ("cold_ns", c.c_int64), ("before", DeviceState), ("after", DeviceState)]
 
 
 class Source(c.Structure):
@@ -105,6 +110,7 @@ FUNCTIONS = {
     "tw_compiled_arg": (Arg, [c.c_void_p, c.c_size_t]),
     "tw_fixture_fill": (c.c_bool, [c.c_void_p, c.c_size_t, c.c_char_p, c.c_uint64, c.c_void_p]),
     "tw_scalar_bits": (c.c_bool, [c.c_int, c.c_char_p, c.POINTER(c.c_uint64)]),
+    "tw_target_measured": (c.c_int, [c.c_void_p, c.c_char_p, c.POINTER(c.c_char_p)]),
     "tw_elem_dtype": (Dtype, [c.c_int]),
     "tw_elem_size": (c.c_size_t, [c.c_int]),
     "tw_kernel_run": (c.c_int, [c.c_void_p, c.POINTER(Call)]),
@@ -145,6 +151,13 @@ class Tilewright:
         text = self.lib.tw_diag_text(self.ctx, False).decode(errors="replace").strip()
         self.lib.tw_diag_clear(self.ctx)
         return text or "no reason given"
+
+    def measured(self, target):
+        """The target's caps with its ceilings, as a text."""
+        caps = c.c_char_p()
+        if self.lib.tw_target_measured(self.ctx, target.encode(), c.byref(caps)) != 0:
+            raise Failed(self.said())
+        return caps.value.decode()
 
     def compile(self, file, target, types, dims, **choices):
         return Compiled(self, file, target, types, dims, **choices)
@@ -300,6 +313,11 @@ def main():
     y[1] += 1
     verdicts = k.judge(before, after)
     assert not verdicts[0][1] and "Y[1]" in verdicts[0][5], verdicts
+    try:
+        tw.measured("cpu")
+        raise AssertionError("the cpu has ceilings")
+    except Failed as failed:
+        assert "no ceilings" in str(failed), failed
     norm = tw.compile(os.path.join(ROOT, "kernels/rmsnorm.tile"), "cpu", {"T": "f32"}, {"R": 1, "W": 2})
     norm.set_scalars(eps=12.0)
     row, gain, out = (c.c_float * 2)(2, 2), (c.c_float * 2)(1, 1), (c.c_float * 2)()

@@ -163,6 +163,10 @@ typedef struct tw_target_info {
 } tw_target_info;
 TW_API size_t tw_targets(tw_context *ctx);
 TW_API tw_target_info tw_target_get(tw_context *ctx, size_t k);
+/* The target's description with its ceilings measured on the device (cuda[:N]; a few seconds): an
+ * empty launch, far memory read and copied, FMA. A time that is less than they allow is refused by
+ * tw_kernel_time under such caps. On failure *caps is NULL and diagnostics say why. */
+TW_API tw_status tw_target_measured(tw_context *ctx, const char *target, const char **caps);
 
 /* Developers: a fault planted in loop IR. kind: one of tw_loop_mutation(0..), NULL at the end; k:
  * which place. The mutated text, or NULL: it does not apply there (no diagnostics) or the text is

@@ -73,6 +73,11 @@ TW_API tw_status tw_kernel_run(tw_kernel *k, tw_call *call);
  * quick: 20 ms, 5 batches of 8 ms. CUDA: a graph of 100 operations, one behind the other, 500 ms
  * warm-up, then 7 batches of about 100 ms; quick: 50 ms, 5 batches of 20 ms. `inout` arrays are
  * updated by every run. Threads are not pinned. */
+typedef struct tw_device_state {
+    bool known; /* CUDA with NVML */
+    unsigned sm_mhz, memory_mhz, celsius;
+    uint64_t throttle; /* NVML's reasons for lower clocks, as a set */
+} tw_device_state;
 typedef struct tw_timing {
     double median_ns;   /* of a call */
     double batch_ns[9]; /* of a call, batch by batch: CUDA by the device's events */
@@ -80,6 +85,7 @@ typedef struct tw_timing {
     int batches;
     int64_t calls;   /* a batch */
     int64_t cold_ns; /* CUDA: loading the module, memory, copies, the graph, the first replay */
+    tw_device_state before, after; /* the timed part */
 } tw_timing;
 TW_API tw_status tw_kernel_time(tw_kernel *k, tw_call *call, bool quick, tw_timing *timing);
 /* The same with n calls in turn, so that one's data need not be in a cache when its turn comes. An

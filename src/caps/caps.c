@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum { FAMILY, NAME, COUNT, FLAG, COST, COSTS };
+enum { FAMILY, NAME, COUNT, FLAG, COST, COSTS, CEILING };
 enum {
 #define TWI_DIAG(NAME, code, title) NAME = code,
 #include "caps/diag.def"
@@ -79,8 +79,11 @@ static void print_value(const tw_context *ctx, const row *r, const void *member,
 void twi_caps_print(const tw_context *ctx, const twi_caps *caps, twi_sb *out) {
     twi_sb_printf(out, "caps %s\n", twi_text(&ctx->names, caps->name));
     for (unsigned i = 0; i < ROWS; i++) {
+        const void *member = (const char *)caps + rows[i].at;
+        if (rows[i].kind == CEILING && !(*(const double *)member > 0))
+            continue;
         twi_sb_printf(out, "%s ", rows[i].key);
-        print_value(ctx, &rows[i], (const char *)caps + rows[i].at, out);
+        print_value(ctx, &rows[i], member, out);
         twi_sb_char(out, '\n');
     }
 }
@@ -158,7 +161,8 @@ static void read_line(reader *r, span line, twi_caps *caps, bool *seen) {
     span value = line;
     if (!read_value(r, &rows[i], &line, (char *)caps + rows[i].at) || next_word(&line).n) {
         static const char *const wants[] = {"cpu or simt", "a word",       "a number below 2^32",
-                                            "yes or no",   "a time in ns", "four times in ns"};
+                                            "yes or no",   "a time in ns", "four times in ns",
+                                            "a time in ns"};
         twi_error(diags, CAPS_VALUE, r->loc, NULL, "key '%s' takes %s, not '%.*s'", rows[i].key,
                   wants[rows[i].kind], (int)value.n, value.at);
         r->ok = false;
@@ -214,7 +218,7 @@ bool twi_caps_parse(tw_context *ctx, const char *name, const char *text, size_t 
     if (!head)
         twi_error(&ctx->diags, CAPS_HEAD, r.loc, NULL, "this target description is empty");
     for (unsigned i = 0; head && i < ROWS; i++)
-        if (!seen[i]) {
+        if (!seen[i] && rows[i].kind != CEILING) {
             twi_error(&ctx->diags, CAPS_MISSING, r.loc, NULL, "key '%s' is missing", rows[i].key);
             r.ok = false;
         }

@@ -44,6 +44,9 @@ typedef struct twi_caps {
     double turn_ns;       /* simt: one turn of a unit's memory pipe: a request, 128 bytes of it, or
                              a word of each bank */
     double barrier_ns, launch_ns, lane_round_ns, group_ns, trip_ns;
+    /* The least that anything takes there: an empty launch in a graph, a byte read from far memory,
+     * one read or written by a copy, an f32 operation of an FMA (which is two). 0: not measured */
+    double ceiling_launch_ns, ceiling_read_byte_ns, ceiling_copy_byte_ns, ceiling_flop_ns;
 } twi_caps;
 
 void twi_caps_default(twi_caps *caps);

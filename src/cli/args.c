@@ -79,6 +79,8 @@ static const option options[] = {
      "cpu (default), ref, interp[:CAPS], or caps by name"},
     {"--caps", "FILE", WORD, AT(caps), CMD_DEVICES | CMD_PATH,
      "a target's description (devices: writes it)"},
+    {"--measure", "TARGET", WORD, AT(measure), CMD_DEVICES,
+     "this target alone (cuda[:N]), its ceilings measured: launch, read, copy, FMA"},
     {"--threads", "N", COUNT, AT(threads), CMD_RUN | CMD_VERIFY | CMD_LATER, "at most"},
     {"--seed", "N", COUNT, AT(seed), CMD_RUN | CMD_VERIFY, "of generated inputs"},
     {"--top", "N", COUNT, AT(top), CMD_PLAN, "so many candidates (default 10)"},

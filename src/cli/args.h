@@ -10,7 +10,7 @@ typedef struct cli_options {
     const char *file;
     list set, pin, in, out, loop; /* in the order given */
     const char *kernel, *from, *stage, *plan, *target, *cases, *class_name, *caps, *fixture,
-        *why_not, *mutate, *tile;
+        *why_not, *mutate, *tile, *measure;
     const char *effort, *budget, *store, *dir;
     int64_t count, threads, top, seed; /* 0: not given */
     bool check, time, figures, json, quiet, no_color, spread, strided, help;

@@ -31,12 +31,26 @@ static bool write_caps(tool *t, const char *path, const tw_target_info *info) {
     return tool_write_all(t, &w, 1);
 }
 
+/* The k-th row; false: there is none. */
+static bool target_row(tool *t, const cli_options *o, size_t k, tw_target_info *info) {
+    if (!o->measure) {
+        *info = tw_target_get(t->ctx, k);
+        return k < tw_targets(t->ctx);
+    }
+    if (k > 0)
+        return false;
+    *info = (tw_target_info){.name = o->measure, .note = "measured"};
+    const tw_status status = tw_target_measured(t->ctx, o->measure, &info->caps);
+    tool_exit(t, tool_status(status));
+    return status == TW_OK;
+}
+
 int cmd_devices(tool *t, const cli_options *o) {
     bool written = !o->caps;
+    tw_target_info info;
     if (o->json)
         json_open(&t->json, "rows", '[');
-    for (size_t k = 0; k < tw_targets(t->ctx); k++) {
-        tw_target_info info = tw_target_get(t->ctx, k);
+    for (size_t k = 0; target_row(t, o, k, &info); k++) {
         if (o->json) {
             json_open(&t->json, NULL, '{');
             json_str(&t->json, "target", info.name);
@@ -53,6 +67,7 @@ int cmd_devices(tool *t, const cli_options *o) {
     }
     if (o->json)
         json_close(&t->json, ']');
-    environment(t, o->json);
+    if (t->exit == EXIT_DONE)
+        environment(t, o->json);
     return t->exit;
 }

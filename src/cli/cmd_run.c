@@ -80,6 +80,38 @@ static tw_status call_status(tool *t, tw_status status, const tw_call *call) {
     return status;
 }
 
+static void json_batches(tool *t, const char *name, const double *ns, int n) {
+    json_open(&t->json, name, '[');
+    for (int k = 0; k < n; k++)
+        json_num(&t->json, NULL, ns[k]);
+    json_close(&t->json, ']');
+}
+
+static void json_state(tool *t, const tw_device_state *s) {
+    if (!s->known)
+        return;
+    json_open(&t->json, NULL, '{');
+    json_int(&t->json, "sm_mhz", s->sm_mhz);
+    json_int(&t->json, "memory_mhz", s->memory_mhz);
+    json_int(&t->json, "celsius", s->celsius);
+    json_int(&t->json, "throttle", (int64_t)s->throttle);
+    json_close(&t->json, '}');
+}
+
+static void json_timing(tool *t, const tw_timing *time) {
+    json_open(&t->json, "time", '{');
+    json_num(&t->json, "median_ns", time->median_ns);
+    json_int(&t->json, "calls", time->calls);
+    json_batches(t, "batches_ns", time->batch_ns, time->batches);
+    json_batches(t, "host_batches_ns", time->host_ns, time->batches);
+    json_int(&t->json, "cold_ns", time->cold_ns);
+    json_open(&t->json, "device", '[');
+    json_state(t, &time->before);
+    json_state(t, &time->after);
+    json_close(&t->json, ']');
+    json_close(&t->json, '}');
+}
+
 static tw_status timing(tool *t, const cli_options *o, arrays *a, tw_kernel *kernel) {
     tw_timing time;
     tw_status status = call_status(t, tw_kernel_time(kernel, &a->call, false, &time), &a->call);
@@ -90,20 +122,12 @@ static tw_status timing(tool *t, const cli_options *o, arrays *a, tw_kernel *ker
         least = time.batch_ns[k] < least ? time.batch_ns[k] : least;
         most = time.batch_ns[k] > most ? time.batch_ns[k] : most;
     }
-    if (o->json) {
-        json_open(&t->json, "time", '{');
-        json_num(&t->json, "median_ns", time.median_ns);
-        json_int(&t->json, "calls", time.calls);
-        json_open(&t->json, "batches_ns", '[');
-        for (int k = 0; k < time.batches; k++)
-            json_num(&t->json, NULL, time.batch_ns[k]);
-        json_close(&t->json, ']');
-        json_close(&t->json, '}');
-    } else {
+    if (o->json)
+        json_timing(t, &time);
+    else
         text_printf(&t->out, "time: median %s a call, %s .. %s in %d batches\n",
                     table_time(t, time.median_ns), table_time(t, least), table_time(t, most),
                     time.batches);
-    }
     return TW_OK;
 }
 

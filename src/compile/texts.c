@@ -3,6 +3,7 @@
  */
 #include "compile/path.h"
 #include "loop/scalar.h"
+#include "target/codes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -167,4 +168,45 @@ tw_target_info tw_target_get(tw_context *ctx, size_t k) {
     tw_target_info info = describe(ctx, targets[k]);
     TWI_UNGUARD(&ctx->mem, saved);
     return info;
+}
+
+static tw_status cannot(const tw_context *ctx) {
+    const uint32_t n = ctx->diags.list.n;
+    return n && ctx->diags.list.at[n - 1].code == TWI_E_NO_DEVICE ? TW_ERR_ENV : TW_ERR_INPUT;
+}
+
+static tw_status measured(tw_context *ctx, const char *name, const char **text) {
+    twi_where where;
+    char error[TWI_ERROR_TEXT] = "";
+    if (!twi_where_find(ctx, name, NULL, NULL, 0, &where))
+        return cannot(ctx);
+    twi_target *t = twi_where_open(ctx, &where);
+    if (!t)
+        return cannot(ctx);
+    twi_caps caps = t->caps;
+    tw_status status = TW_ERR_INPUT;
+    if (t->ops->ceilings)
+        status = t->ops->ceilings(t, &caps, error);
+    else
+        (void)snprintf(error, sizeof error, "target %.60s has no ceilings that can be measured",
+                       name);
+    t->ops->close(t);
+    if (*error)
+        twi_error(&ctx->diags, status == TW_ERR_INPUT ? TWI_E_PATH_TARGET : TWI_E_NO_DEVICE,
+                  (twi_loc){0, 0}, NULL, "%s", error);
+    if (status == TW_OK)
+        *text = caps_text(ctx, &caps);
+    return status;
+}
+
+tw_status tw_target_measured(tw_context *ctx, const char *target, const char **caps) {
+    jmp_buf spot, *saved;
+    *caps = NULL;
+    if (TWI_GUARD(&ctx->mem, spot, saved)) {
+        TWI_UNGUARD(&ctx->mem, saved);
+        return TW_ERR_MEMORY;
+    }
+    const tw_status status = measured(ctx, target, caps);
+    TWI_UNGUARD(&ctx->mem, saved);
+    return status;
 }

@@ -62,6 +62,8 @@ typedef struct {
                       tw_timing *timing, char error[TWI_ERROR_TEXT]);
     /* What the compiler says of a function; false: nothing. NULL: never anything. */
     bool (*figures)(const twi_module *m, uint32_t func, twi_code_figures *out);
+    /* Measures the target's ceilings into caps; NULL: it has none. error "": diagnostics. */
+    tw_status (*ceilings)(twi_target *t, twi_caps *caps, char error[TWI_ERROR_TEXT]);
     void (*release)(twi_module *m);
     void (*close)(twi_target *t);
 } twi_target_ops;

@@ -25,6 +25,7 @@ typedef struct {
     } range[4];
     bool refuse_null; /* work on the default stream is refused */
     /* counted */
+    unsigned looks;           /* of NVML at the temperature */
     unsigned inits;           /* until then there are no contexts */
     unsigned illegal;         /* calls that end a capture, while there is one */
     void *stream, *loaded_in; /* of the last launch; of the last module */

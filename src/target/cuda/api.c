@@ -26,6 +26,10 @@ static const symbol driver[] = {
 #define TWI_CU_LATE(member, symbol, parameters) {#symbol, offsetof(twi_cu_api, member), true},
 #include "target/cuda/api.def"
 };
+static const symbol management[] = {
+#define TWI_NVML(member, symbol, parameters) {#symbol, offsetof(twi_nvml_api, member), false},
+#include "target/cuda/api.def"
+};
 static const symbol compiler[] = {
 #define TWI_NVRTC(member, symbol, parameters) {#symbol, offsetof(twi_nvrtc_api, member), false},
 #include "target/cuda/api.def"
@@ -78,6 +82,12 @@ bool twi_cu_is_loaded(const char *path) {
 
 bool twi_cu_load(twi_cu_api *api, const char *path, char why[TWI_API_WHY]) {
     return load((char *)api, driver, sizeof driver / sizeof *driver, path, twi_cu_names, why);
+}
+
+bool twi_nvml_load(twi_nvml_api *api, const char *path) {
+    static const char *const names[] = {"libnvidia-ml.so.1", NULL};
+    char why[TWI_API_WHY];
+    return load((char *)api, management, sizeof management / sizeof *management, path, names, why);
 }
 
 bool twi_nvrtc_load(twi_nvrtc_api *api, const char *path, char why[TWI_API_WHY]) {

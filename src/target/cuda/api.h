@@ -17,6 +17,7 @@ typedef struct CUgraph_st *twi_cu_graph;
 typedef struct CUgraphExec_st *twi_cu_graph_exec;
 typedef struct CUevent_st *twi_cu_event;
 typedef struct nvrtcProgram_st *twi_nvrtc_program;
+typedef struct nvmlDevice_st *twi_nvml_device;
 typedef unsigned long long twi_cu_address;
 
 /* Attributes of a device. */
@@ -58,10 +59,16 @@ typedef struct {
 #include "target/cuda/api.def"
 } twi_nvrtc_api;
 
+typedef struct {
+#define TWI_NVML(member, symbol, parameters) int(*member) parameters;
+#include "target/cuda/api.def"
+} twi_nvml_api;
+
 enum { TWI_API_WHY = 400 };
 /* path NULL: the usual names. False: why says what was tried, or which symbol is missing. */
 bool twi_cu_is_loaded(const char *path); /* by whomever */
 bool twi_cu_load(twi_cu_api *api, const char *path, char why[TWI_API_WHY]);
+bool twi_nvml_load(twi_nvml_api *api, const char *path);
 bool twi_nvrtc_load(twi_nvrtc_api *api, const char *path, char why[TWI_API_WHY]);
 /* Names by which the libraries are looked for, in order; NULL ends. */
 extern const char *const twi_cu_names[], *const twi_nvrtc_names[];

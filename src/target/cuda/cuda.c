@@ -23,6 +23,7 @@ static const twi_target_ops ops = {
     .run = twi_cuda_run,
     .time = twi_cuda_time,
     .figures = twi_cuda_figures,
+    .ceilings = twi_cuda_ceilings,
     .release = twi_cuda_release,
     .close = close_cuda,
 };

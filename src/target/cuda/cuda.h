@@ -22,6 +22,10 @@ typedef struct {
     twi_cu_api cu;
     int device;
     twi_cu_context primary; /* which a host's other libraries share; NULL: not needed yet */
+    bool asked_nvml;
+    const char *nvml_path; /* NULL: the usual names */
+    twi_nvml_api nvml;
+    twi_nvml_device nvml_device; /* NULL: NVML does not know it, or is not there */
 } twi_cuda;
 
 /* A context; by its number too where the driver tells one, since an address may be used again. */
@@ -151,6 +155,24 @@ tw_status twi_cuda_run(twi_module *m, uint32_t entry, const twi_launch *args,
 tw_status twi_cuda_ask_pointers(const twi_cuda_call *x);
 /* Bytes from the lowest element to behind the highest, and where element 0 lies among them. */
 size_t twi_cuda_span(const twi_cuda_call *x, uint32_t id, size_t *zero);
+
+/* home.c, under the lock: makes a context of the device current; pushed: whoever asked pops it. */
+tw_status twi_cuda_choose_context(twi_cuda *c, twi_cuda_place *place, bool *pushed,
+                                  char error[TWI_ERROR_TEXT]);
+
+/* clock.c: operations timed; the context is current. cold_ns is added to. */
+enum { TWI_CUDA_OPERATIONS = 100 };
+typedef struct {
+    tw_status (*queue)(void *user, unsigned k, twi_cu_stream stream); /* the k-th */
+    void *user;
+    const char *what; /* for messages */
+} twi_cuda_work;
+tw_status twi_cuda_clock(twi_cuda *c, const twi_cuda_work *work, bool quick, tw_timing *timing,
+                         char error[TWI_ERROR_TEXT]);
+/* nvml.c */
+void twi_cuda_state(twi_cuda *c, tw_device_state *state);
+/* ceiling.c: error "": diagnostics say what failed. */
+tw_status twi_cuda_ceilings(twi_target *t, twi_caps *caps, char error[TWI_ERROR_TEXT]);
 
 /* time.c */
 tw_status twi_cuda_time(twi_module *m, const twi_timed *set, unsigned n, bool quick,

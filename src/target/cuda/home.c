@@ -24,9 +24,8 @@ static twi_cuda_place place_of(const twi_cuda *c, twi_cu_context context) {
     return place;
 }
 
-/* Makes a context of the device current; whether it was pushed is the visit's. */
-static tw_status choose_context(twi_cuda_visit *v, twi_cuda_place *place) {
-    twi_cuda *c = v->c;
+tw_status twi_cuda_choose_context(twi_cuda *c, twi_cuda_place *place, bool *pushed,
+                                  char error[TWI_ERROR_TEXT]) {
     twi_cu_context current = NULL;
     int device = -1;
     if (c->cu.context_current(&current) == 0 && current && c->cu.context_device(&device) == 0 &&
@@ -37,10 +36,10 @@ static tw_status choose_context(twi_cuda_visit *v, twi_cuda_place *place) {
     tw_status status = TW_OK;
     if (!c->primary)
         status = twi_cuda_result(c, c->cu.context_retain(&c->primary, c->device),
-                                 "cuDevicePrimaryCtxRetain", v->error);
+                                 "cuDevicePrimaryCtxRetain", error);
     if (status == TW_OK)
-        status = twi_cuda_result(c, c->cu.context_push(c->primary), "cuCtxPushCurrent", v->error);
-    v->pushed = status == TW_OK;
+        status = twi_cuda_result(c, c->cu.context_push(c->primary), "cuCtxPushCurrent", error);
+    *pushed = status == TW_OK;
     *place = place_of(c, c->primary);
     return status;
 }
@@ -147,7 +146,7 @@ tw_status twi_cuda_enter(twi_cuda_visit *v, twi_cuda_module *m, twi_cu_stream st
     (void)pthread_mutex_lock(&v->c->lock);
     tw_status status = v->c->open ? TW_OK : twi_cuda_open_driver(v->c, error);
     if (status == TW_OK) {
-        status = choose_context(v, &place);
+        status = twi_cuda_choose_context(v->c, &place, &v->pushed, error);
         if (status == TW_OK && !own)
             status = ask_capture(v);
         if (!v->capturing)

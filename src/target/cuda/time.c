@@ -1,180 +1,88 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Time by the device's clock: a graph of 100 complete operations, one behind the other, replayed.
- * Several sets of arrays take turns within it. Warm-up and the length of a batch are those of
- * run.h; batches are kept as they are. A clock that stands still or goes back is an error.
+ * Calls timed: several sets of arrays take turns in the operations of a graph (clock.c). What is
+ * faster than the device's ceilings, where its caps know them, is an error and no result.
  */
 #include "base/clock.h"
 #include "target/cuda/cuda.h"
 
 #include <stdio.h>
 
-enum { CALLS = 100 }; /* complete operations in a graph */
-typedef struct {
-    double warm_ms, sample_ms;
-    int samples;
-} protocol;
-static const protocol full = {500, 100, 7}, brief = {50, 20, 5};
+/* Writes that no cache holds. */
+enum { FAR_BYTES = 1 << 29 };
 
 typedef struct {
     twi_cuda_call call[TW_MOST_SETS];
     const twi_timed *set;
     unsigned n, opened;
-    twi_cu_stream stream; /* all is queued here */
-    char *error;
-    twi_cu_graph graph;
-    twi_cu_graph_exec exec;
-    twi_cu_event start, end;
-} watch;
+} sets;
 
-static const twi_cu_api *driver(const watch *w) { return &w->call[0].v.c->cu; }
-
-static tw_status good(const watch *w, int result, const char *what) {
-    return twi_cuda_result(w->call[0].v.c, result, what, w->error);
+static tw_status queue(void *user, unsigned k, twi_cu_stream stream) {
+    const sets *s = user;
+    twi_cuda_call call = s->call[k % s->n];
+    call.v.stream = stream;
+    return twi_cuda_queue_call(&call, s->set[k % s->n].entry);
 }
 
-/* The legacy default stream cannot be captured, nor can one that is captured be timed. */
-static tw_status choose_stream(watch *w) {
-    const twi_cuda_visit *v = &w->call[0].v;
-    if (v->capturing) {
-        (void)snprintf(w->error, TWI_ERROR_TEXT,
-                       "nothing can be timed on a stream that is being captured");
-        return TW_ERR_INPUT;
-    }
-    for (unsigned i = 0; i < w->opened; i++) { /* copies in come before */
-        const tw_status status = twi_cuda_wait(&w->call[i], w->set[i].entry);
+static tw_status open_sets(sets *s, twi_module *m, char error[TWI_ERROR_TEXT]) {
+    while (s->opened < s->n) {
+        twi_cuda_call *x = &s->call[s->opened];
+        const tw_status status = twi_cuda_open_call(x, m, &s->set[s->opened].args, error);
+        s->opened += status == TW_OK || x->copies;
         if (status != TW_OK)
             return status;
     }
-    return good(w, v->c->cu.stream_create(&w->stream, TWI_CU_STREAM_NON_BLOCKING),
-                "cuStreamCreate");
-}
-
-static tw_status queue_operations(const watch *w) {
-    tw_status status = TW_OK;
-    for (unsigned k = 0; status == TW_OK && k < CALLS; k++) {
-        twi_cuda_call call = w->call[k % w->n];
-        call.v.stream = w->stream;
-        status = twi_cuda_queue_call(&call, w->set[k % w->n].entry);
+    if (s->call[0].v.capturing) {
+        (void)snprintf(error, TWI_ERROR_TEXT,
+                       "nothing can be timed on a stream that is being captured");
+        return TW_ERR_INPUT;
     }
-    return status;
+    for (unsigned i = 0; i < s->n; i++) { /* copies in come before */
+        const tw_status status = twi_cuda_wait(&s->call[i], s->set[i].entry);
+        if (status != TW_OK)
+            return status;
+    }
+    return TW_OK;
 }
 
-static tw_status record(watch *w) {
-    const twi_cu_api *cu = driver(w);
-    tw_status status =
-        good(w, cu->capture_begin(w->stream, TWI_CU_CAPTURE_THREAD_LOCAL), "cuStreamBeginCapture");
-    if (status != TW_OK)
-        return status;
-    status = queue_operations(w);
-    const int ended = cu->capture_end(w->stream, &w->graph);
-    if (status == TW_OK)
-        status = good(w, ended, "cuStreamEndCapture");
-    if (status == TW_OK)
-        status = good(w, cu->graph_instantiate(&w->exec, w->graph, 0), "cuGraphInstantiate");
-    if (status == TW_OK)
-        status = good(w, cu->event_create(&w->start, 0), "cuEventCreate");
-    if (status == TW_OK)
-        status = good(w, cu->event_create(&w->end, 0), "cuEventCreate");
-    return status;
-}
-
-static tw_status clock_fault(const watch *w, const char *whose) {
-    (void)snprintf(w->error, TWI_ERROR_TEXT, "the %s clock stands still or goes back", whose);
+/* An empty launch takes some time, and so does writing what the kernel writes. */
+static tw_status check_ceilings(const sets *s, double ns, char error[TWI_ERROR_TEXT]) {
+    const twi_caps *caps = &s->call[0].v.c->base.caps;
+    const twi_loop *loop = s->call[0].v.m->base.loop;
+    double bytes = 0;
+    for (uint32_t i = 1; i < s->call[0].v.m->arrays; i++) {
+        size_t zero;
+        if (loop->array.at[i].role == TWI_OUT)
+            bytes += (double)twi_cuda_span(&s->call[0], i, &zero);
+    }
+    double least = caps->ceiling_launch_ns;
+    if (bytes > FAR_BYTES && caps->ceiling_read_byte_ns * bytes > least)
+        least = caps->ceiling_read_byte_ns * bytes;
+    if (ns >= 0.9 * least)
+        return TW_OK;
+    (void)snprintf(error, TWI_ERROR_TEXT,
+                   "a call of kernel %.60s took %.0f ns, less than the %.0f ns that this device "
+                   "takes at least: no result",
+                   twi_text(&loop->ctx->names, loop->kernel), ns, least);
     return TW_ERR_ENV;
-}
-
-/* Milliseconds of n replays by the device's clock, and by the host's. */
-static tw_status replay(const watch *w, int64_t n, double *ms, double *host_ms) {
-    const twi_cu_api *cu = driver(w);
-    float elapsed = 0;
-    const int64_t begin = twi_now_ns();
-    tw_status status = good(w, cu->event_record(w->start, w->stream), "cuEventRecord");
-    for (int64_t k = 0; status == TW_OK && k < n; k++)
-        status = good(w, cu->graph_launch(w->exec, w->stream), "cuGraphLaunch");
-    if (status == TW_OK)
-        status = good(w, cu->event_record(w->end, w->stream), "cuEventRecord");
-    if (status == TW_OK) {
-        twi_cuda_call call = w->call[0];
-        call.v.stream = w->stream;
-        status = twi_cuda_wait(&call, w->set[0].entry);
-    }
-    const int64_t ns = twi_now_ns() - begin;
-    if (status == TW_OK)
-        status = good(w, cu->event_elapsed(&elapsed, w->start, w->end), "cuEventElapsedTime");
-    *ms = (double)elapsed;
-    *host_ms = (double)ns * 1e-6;
-    if (status == TW_OK && !(elapsed > 0))
-        return clock_fault(w, "device's");
-    return status == TW_OK && ns < 0 ? clock_fault(w, "host's") : status;
-}
-
-static double median(const double *value, int n) {
-    double sorted[9];
-    for (int i = 0; i < n; i++) {
-        int at = i;
-        for (; at > 0 && sorted[at - 1] > value[i]; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = value[i];
-    }
-    return sorted[n / 2];
-}
-
-static tw_status measure(const watch *w, const protocol *p, tw_timing *timing) {
-    int64_t n = 1;
-    double ms = 0, host_ms = 0, warm = 0;
-    tw_status status = TW_OK;
-    while (status == TW_OK && warm < p->warm_ms) { /* and learn how many replays fill a sample */
-        status = replay(w, n, &ms, &host_ms);
-        warm += ms;
-        if (status == TW_OK)
-            n = (int64_t)(p->sample_ms * (double)n / ms) + 1;
-    }
-    for (int k = 0; status == TW_OK && k < p->samples; k++) {
-        status = replay(w, n, &ms, &host_ms);
-        timing->host_ns[timing->batches] = host_ms * 1e6 / ((double)n * CALLS);
-        timing->batch_ns[timing->batches++] = ms * 1e6 / ((double)n * CALLS);
-    }
-    timing->calls = n * CALLS;
-    timing->median_ns = status == TW_OK ? median(timing->batch_ns, timing->batches) : 0;
-    return status;
-}
-
-static void close_watch(watch *w) {
-    if (w->start)
-        (void)driver(w)->event_destroy(w->start);
-    if (w->end)
-        (void)driver(w)->event_destroy(w->end);
-    if (w->exec)
-        (void)driver(w)->graph_exec_destroy(w->exec);
-    if (w->graph)
-        (void)driver(w)->graph_destroy(w->graph);
-    if (w->stream)
-        (void)driver(w)->stream_destroy(w->stream);
-    while (w->opened)
-        twi_cuda_close_call(&w->call[--w->opened]);
 }
 
 tw_status twi_cuda_time(twi_module *m, const twi_timed *set, unsigned n, bool quick,
                         tw_timing *timing, char error[TWI_ERROR_TEXT]) {
-    watch w = {.set = set, .n = n, .error = error};
-    double first = 0, host = 0;
+    sets s = {.set = set, .n = n};
+    char what[100];
+    (void)snprintf(what, sizeof what, "kernel %.60s, timed",
+                   twi_text(&m->loop->ctx->names, m->loop->kernel));
+    const twi_cuda_work work = {queue, &s, what};
     const int64_t begin = twi_now_ns();
-    tw_status status = TW_OK;
-    while (status == TW_OK && w.opened < n) {
-        status = twi_cuda_open_call(&w.call[w.opened], m, &set[w.opened].args, error);
-        w.opened += status == TW_OK || w.call[w.opened].copies;
-    }
-    if (status == TW_OK)
-        status = choose_stream(&w);
-    if (status == TW_OK)
-        status = record(&w);
-    if (status == TW_OK)
-        status = replay(&w, 1, &first, &host);
+    tw_status status = open_sets(&s, m, error);
     timing->cold_ns = twi_now_ns() - begin;
     if (status == TW_OK)
-        status = measure(&w, quick ? &brief : &full, timing);
+        status = twi_cuda_clock(s.call[0].v.c, &work, quick, timing, error);
+    if (status == TW_OK)
+        status = check_ceilings(&s, timing->median_ns, error);
     for (unsigned i = 0; status == TW_OK && i < n; i++)
-        status = twi_cuda_bring_back(&w.call[i]);
-    close_watch(&w);
+        status = twi_cuda_bring_back(&s.call[i]);
+    while (s.opened)
+        twi_cuda_close_call(&s.call[--s.opened]);
     return status;
 }

@@ -155,6 +155,19 @@ static void timed(void **state) {
     assert_true(t.cold_ns >= 0 && t.host_ns[4] >= 0);
     assert_int_equal(t.batches, 5);
     assert_true(t.median_ns > 2e6 / 100 * 0.999 && t.median_ns < 2e6 / 100 * 1.001);
+    assert_false(t.before.known); /* no NVML */
+    twi_cuda *target = (twi_cuda *)tw_compiled_kernel(c)->target;
+    target->nvml_path = ctx->env.cuda; /* the double is one too */
+    target->asked_nvml = false;
+    assert_int_equal(tw_kernel_time(tw_compiled_kernel(c), &o.call, true, &t), TW_OK);
+    assert_true(t.before.known && t.after.known && t.before.throttle == 4);
+    assert_int_equal(t.before.sm_mhz, 1980);
+    assert_int_equal(t.after.celsius, t.before.celsius + 1);
+    target->base.caps.ceiling_launch_ns = 25000; /* a replay of 100 takes 2 ms */
+    assert_int_equal(tw_kernel_time(tw_compiled_kernel(c), &o.call, true, &t), TW_ERR_ENV);
+    assert_non_null(strstr(o.call.error, "took 20000 ns, less than the 25000 ns"));
+    target->base.caps.ceiling_launch_ns = 21000; /* within what clocks differ by */
+    assert_int_equal(tw_kernel_time(tw_compiled_kernel(c), &o.call, true, &t), TW_OK);
     driver->replay_ms = 0; /* a clock that stands still */
     assert_int_equal(tw_kernel_time(tw_compiled_kernel(c), &o.call, true, &t), TW_ERR_ENV);
     assert_non_null(strstr(o.call.error, "clock"));
@@ -177,6 +190,32 @@ static void no_device(void **state) {
         assert_non_null(strstr(tw_diag_text(ctx, false), rows[k].said));
         tw_context_destroy(ctx);
     }
+}
+
+/* Every kernel of the ceilings is compiled, launched and timed; the text has what was found. */
+static void ceilings(void **state) {
+    (void)state;
+    tw_context *ctx = context();
+    const char *text;
+    driver->kernel = NULL;
+    driver->replay_ms = 100; /* 1 ms an operation */
+    const tw_status status = tw_target_measured(ctx, "cuda", &text);
+    if (status != TW_OK && strstr(tw_diag_text(ctx, false), "NVRTC, which compiles")) {
+        print_message("SKIPPED ceilings: no NVRTC\n");
+        skip();
+    }
+    if (status != TW_OK)
+        fail_msg("%s", tw_diag_text(ctx, false));
+    twi_caps caps;
+    assert_true(twi_caps_parse(ctx, "measured", text, strlen(text), &caps));
+    assert_true(caps.ceiling_launch_ns > 0.999e6 && caps.ceiling_launch_ns < 1.001e6);
+    const double bytes = 1073741824; /* a read, and half read and half written */
+    assert_true(caps.ceiling_read_byte_ns * bytes > 0.999e6);
+    assert_true(caps.ceiling_read_byte_ns * bytes < 1.001e6);
+    assert_true(caps.ceiling_copy_byte_ns * bytes < 1.001e6);
+    const double flops = 2.0 * 8 * 2048 * 512 * 16 * 132; /* of the greatest grid */
+    assert_true(caps.ceiling_flop_ns * flops > 0.999e6 && caps.ceiling_flop_ns * flops < 1.001e6);
+    end(ctx, NULL);
 }
 
 /* More groups than a launch takes are several launches, each told its first group. */
@@ -230,7 +269,8 @@ static void bit_probe(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs),      cmocka_unit_test(faults),      cmocka_unit_test(timed),
-        cmocka_unit_test(no_device), cmocka_unit_test(many_groups), cmocka_unit_test(bit_probe),
+        cmocka_unit_test(no_device), cmocka_unit_test(many_groups), cmocka_unit_test(ceilings),
+        cmocka_unit_test(bit_probe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

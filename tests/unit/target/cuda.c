@@ -16,6 +16,7 @@
 static const char *const symbols[] = {
 #define TWI_CU(member, symbol, parameters) #symbol,
 #define TWI_CU_LATE(member, symbol, parameters) #symbol,
+#define TWI_NVML(member, symbol, parameters) #symbol,
 #define TWI_NVRTC(member, symbol, parameters) #symbol,
 #include "target/cuda/api.def"
 };
@@ -24,9 +25,11 @@ enum { SYMBOLS = sizeof symbols / sizeof *symbols };
 /* Every member of both tables is a row, so that nothing stays without a symbol. */
 static void tables(void **state) {
     (void)state;
-    assert_int_equal(sizeof(twi_cu_api) + sizeof(twi_nvrtc_api), SYMBOLS * sizeof(void (*)(void)));
+    assert_int_equal(sizeof(twi_cu_api) + sizeof(twi_nvml_api) + sizeof(twi_nvrtc_api),
+                     SYMBOLS * sizeof(void (*)(void)));
     for (unsigned i = 0; i < SYMBOLS; i++) {
-        assert_true(strncmp(symbols[i], "cu", 2) == 0 || strncmp(symbols[i], "nvrtc", 5) == 0);
+        assert_true(strncmp(symbols[i], "cu", 2) == 0 || strncmp(symbols[i], "nvml", 4) == 0 ||
+                    strncmp(symbols[i], "nvrtc", 5) == 0);
         for (unsigned k = 0; k < i; k++)
             assert_string_not_equal(symbols[i], symbols[k]);
     }
