@@ -4,7 +4,8 @@
 protocol.py, interleaved; ours judged by the oracle. Prints a line a case: times, best peer, ratio, what is wanted. Cases
 that are measured are kept in build/bench-gpu/PART.json (STATE=folder) and not measured again with the same library; when all
 are, the table goes to bench/results/ (RESULTS=folder). K=kernel,.. and N=cases limit a run, BUDGET=seconds ends it.
-PEERS=torch,triton,.. limits the peers. Exit: 0 all within, 1 short, wrong or left, 3 no device.
+PEERS=torch,triton,.. limits the peers. SETS=N: N sets of arrays take turns, on both sides, so that with enough of them none is
+in a cache when its turn comes (default 1: what fits stays there, as in the known figures of the peers). Exit: 0 all within, 1 short, wrong or left, 3 no device.
 
 TARGET=cpu runs it without a device: ours alone, by the protocol of run.h, and no ratio."""
 import ctypes
@@ -32,6 +33,8 @@ def setting(name, default):
 
 TARGET = setting("TARGET", "cuda")
 STATE, RESULTS = setting("STATE", os.path.join(ROOT, "build/bench-gpu")), setting("RESULTS", os.path.join(ROOT, "bench/results"))
+
+SETS = int(setting("SETS", "1"))
 
 
 class Machine:
@@ -68,10 +71,10 @@ class Machine:
 class OnDevice:
     """A case's arrays as tensors, and our call on them."""
 
-    def __init__(self, machine, compiled, case):
+    def __init__(self, machine, compiled, case, seed):
         torch = machine.torch
         self.torch, self.compiled = torch, compiled
-        generator = torch.Generator(device="cuda").manual_seed(1)
+        generator = torch.Generator(device="cuda").manual_seed(seed)
         self.arrays = {}
         for k, arg in enumerate(compiled.args):
             kind, shape = torch_peers.dtype(compiled.elem(k)), compiled.shape(k)
@@ -86,7 +89,6 @@ class OnDevice:
         self.addresses = [t.data_ptr() for t in self.arrays.values()]
         torch.cuda.synchronize()
         self.call = compiled.call(self.addresses, device=0, stream=machine.stream.cuda_stream)
-        self.run = lambda k: self.call.run()
 
     def results(self):
         return [t for arg, t in zip(self.compiled.args, self.arrays.values()) if arg.role != ours.IN]
@@ -140,17 +142,17 @@ def oracle_says(judge):
     return f"right{' (sampled)' if sampled else ''}, error/bound {worst:.3g}"
 
 
-def peers_of(case, place, machine, wanted):
+def peers_of(case, places, machine, wanted):
     """Graphs of the peers, the best configuration of each; and what went wrong with others."""
     graphs, notes, best = {}, {}, {}
     skip = [p for p in ("torch", "torch.compile", "triton") if wanted and p not in wanted]
-    for name, fn in torch_peers.contenders(case.kernel, place.arrays, skip):
+    for name, fn in torch_peers.contenders(case.kernel, [p.arrays for p in places], skip):
         family = name.split()[0]
         try:
             if isinstance(fn, Exception):
                 raise fn
-            graph = protocol.Graph(machine.torch, machine.stream, lambda k, fn=fn: fn())
-            graph.result = fn()
+            graph = protocol.Graph(machine.torch, machine.stream, lambda k, fn=fn: fn[k % len(fn)]())
+            graph.result = fn[0]()
             if family == "triton":
                 ns = graph.quick()
                 if ns >= best.get(family, float("inf")):
@@ -171,11 +173,12 @@ def difference(a, b):
 
 
 def measure_on_device(case, compiled, machine, wanted):
-    place = OnDevice(machine, compiled, case)
-    graphs = {"ours": protocol.Graph(machine.torch, machine.stream, place.run)}
+    places = [OnDevice(machine, compiled, case, k + 1) for k in range(SETS)]
+    place = places[0]
+    graphs = {"ours": protocol.Graph(machine.torch, machine.stream, lambda k: places[k % SETS].call.run())}
     machine.torch.cuda.synchronize()
     record = {"oracle": oracle_says(place.judge), "entry": place.call.entry(), "contenders": {}}
-    others, record["notes"] = peers_of(case, place, machine, wanted)
+    others, record["notes"] = peers_of(case, places, machine, wanted)
     graphs.update(others)
     record["before"] = machine.nvml.state()
     for graph in graphs.values():
@@ -224,7 +227,7 @@ def judge_times(case, record, machine):
     for name, contender in record["contenders"].items():
         if name == "ours":
             continue
-        figure = known.figure(machine.device, case.kernel, case.elem, table.shape(case), name)
+        figure = SETS == 1 and known.figure(machine.device, case.kernel, case.elem, table.shape(case), name)
         contender["slow"] = bool(figure and contender["median_ns"] > known.SLACK * figure)
         bars[name] = figure if contender["slow"] else contender["median_ns"]
     record["best"] = min(bars, key=bars.get) if bars else None
@@ -315,20 +318,20 @@ def publish(part, machine, tw, records):
         json.dump({"schema": SCHEMA, "part": part, "date": day, "device": machine.device, "versions": machine.versions,
                    "ceilings_ns": machine.ceilings,
                    "tilewright": tw.version, "command": f"PART={part} bench/gpu/run", "protocol": protocol.__doc__,
-                   "sets": 1, "absent": torch_peers.absent, "rows": records}, file, indent=1)
+                   "sets": SETS, "absent": torch_peers.absent, "rows": records}, file, indent=1)
         file.write("\n")
     return os.path.relpath(path, ROOT) if path.startswith(ROOT) else os.path.abspath(path)
 
 
 def run_part(part, tw, machine):
-    kept, failed, left = Kept(part, tw), [], []
+    kept, failed, left, records = Kept(part, tw), [], [], []
     chosen = table.cases(part)
     names = setting("K", "").replace(",", " ").split()
     chosen = [case for case in chosen if not names or case.kernel in names][:int(setting("N", "1000"))]
     wanted = setting("PEERS", "").replace(",", " ").split()
     print(f"{part}: {len(chosen)} cases\n{HEAD}", flush=True)
     for case in chosen:
-        name = f"{case.kernel} {case.elem} {table.shape(case)} {hashlib.sha256((table.plan_of(case)[0] or '').encode()).hexdigest()[:8]}"
+        name = f"{case.kernel} {case.elem} {table.shape(case)} {SETS} {hashlib.sha256((table.plan_of(case)[0] or '').encode()).hexdigest()[:8]}"
         if name not in kept.records:
             if time.monotonic() - START > float(setting("BUDGET", "1e9")):
                 left.append(name)
@@ -338,8 +341,11 @@ def run_part(part, tw, machine):
             except (ours.Failed, OSError, RuntimeError) as why:
                 print(f"{case.kernel:19}{case.elem:5}{table.shape(case):>15}  FAIL {type(why).__name__}: {str(why)[:600]}", flush=True)
                 failed.append(name)
+                records.append({"kernel": case.kernel, "type": case.elem, "shape": table.shape(case), "wanted": case.wanted,
+                                "ok": False, "failed": str(why)[:2000]})
                 continue
         record = kept.records[name]
+        records.append(record)
         print(line(record), flush=True)
         for peer, note in record.get("notes", {}).items():
             print(f"    {peer}: {note}", flush=True)
@@ -347,8 +353,7 @@ def run_part(part, tw, machine):
             failed.append(name)
     print(f"{part}: {len(chosen) - len(failed) - len(left)} within, {len(failed)} not, {len(left)} left for another call"
           "   (* slower than its known figure, which counts instead)", flush=True)
-    records = [r for r in kept.records.values()]
-    if not left and records and machine.torch is not None and not names:
+    if not left and len(records) == len(table.cases(part)) and machine.torch is not None:
         print(f"{part}: {publish(part, machine, tw, records)}", flush=True)
     return bool(failed or left)
 

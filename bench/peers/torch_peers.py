@@ -82,22 +82,22 @@ def dtype(elem):
     return getattr(torch, DTYPES[elem])
 
 
-def contenders(kernel, arrays, skip=()):
-    """[(name, function without parameters)]; making one may take seconds, so they come as they are made. A peer that
-    fails to be made comes with its exception instead."""
+def contenders(kernel, sets, skip=()):
+    """[(name, a function without parameters for each set of arrays)]; making one may take seconds, so they come as they are
+    made. A peer that fails to be made comes with its exception instead."""
     fn = FUNCTIONS.get(kernel)
     if torch is None or fn is None:
         return
     if "torch" not in skip:
-        yield ("cuBLAS" if kernel == "gemm" else "torch"), lambda: fn(arrays)
+        yield ("cuBLAS" if kernel == "gemm" else "torch"), [lambda a=a: fn(a) for a in sets]
     if "torch.compile" not in skip and kernel != "gemm":
         try:
             torch._dynamo.reset()
             compiled = torch.compile(fn, dynamic=False)
-            compiled(arrays)
-            yield "torch.compile", lambda: compiled(arrays)
+            compiled(sets[0])
+            yield "torch.compile", [lambda a=a: compiled(a) for a in sets]
         except Exception as why:  # a compiler's failure is a fact of the peer, not the end of the run
             yield "torch.compile", why
     if triton is not None and "triton" not in skip:
-        for name, make in triton.candidates(kernel, arrays):
-            yield name, make
+        for each in zip(*[triton.candidates(kernel, a) for a in sets]):
+            yield each[0][0], [run for _, run in each]
