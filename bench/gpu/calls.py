@@ -7,6 +7,7 @@ import ctypes as c
 import os
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -14,7 +15,7 @@ sys.path.insert(0, ROOT)
 from bench.peers import ours
 from bench.peers.driver import Cuda
 
-FULL = 2
+NONE, FULL = 1, 2
 N = 1000
 SCALE = """kernel scale(X: f32[N], out Y: f32[N]) {
     parallel n: N {
@@ -145,6 +146,22 @@ def contexts(b, k):
     b.line(wrong == 0, "the primary one after it is gone", "0 wrong", f"{wrong} wrong")
 
 
+def many_calls(b, a, k, n=20000):
+    """Queued one after the other: how long the host takes for each (ctypes included), and that nothing piles up."""
+    free, total = (c.c_size_t * 2)(), c.c_size_t()
+    call = k.call([a.x, a.y], device=0, stream=b.cuda.stream(), checks=NONE)
+    call.run()
+    for i in range(2):
+        b.cuda.call("cuCtxSynchronize")
+        b.cuda.call("cuMemGetInfo_v2", c.byref(free, i * c.sizeof(c.c_size_t)), c.byref(total))
+        begin = time.perf_counter()
+        for _ in range(n if i == 0 else 0):
+            call.run()
+        took = time.perf_counter() - begin if i == 0 else took
+    b.line(free[0] == free[1], f"{n} calls queued, {took / n * 1e6:.2f} us of the host each", "no byte of the device more in use",
+           f"{free[0] - free[1]} bytes")
+
+
 def many_groups(b):
     n = 2**31 + 5
     k = b.tw.compile(b.program(BYTES), "cuda", {}, {"N": n}, pins=[f"groups={n}"])
@@ -181,6 +198,7 @@ def main():
         pointers(b, a, k)
         captures(b, a)
         contexts(b, k)
+        many_calls(b, a, k)
         failing_launch(b)
         many_groups(b)
     print(f"calls: {b.ran - b.failed} passed, {b.failed} failed")
