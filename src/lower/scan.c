@@ -135,27 +135,36 @@ static twi_lid started(const twi_scan *s, twi_lid x) {
 
 /* ---- lanes ---- */
 
-/* The lane's number in the digit, counted in the direction of the scan. */
-static twi_lid lane_number(const twi_scan *s) {
+/* Lanes in a row: each one's number in the direction of the scan, and how far apart two are. */
+typedef struct {
+    twi_lid number;
+    int64_t extent, step;
+} lane_row;
+
+static lane_row lanes_of(const twi_scan *s) {
     twi_lowering *w = s->w;
-    twi_lid n = w->vectors ? twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0) : w->digit[s->axis][s->at.lane];
-    const int64_t last = s->map->d[s->at.lane].extent - 1;
-    return s->reverse ? twi_w_ix(w, TWI_SUB, twi_w_int(w, last), n) : n;
+    const twi_digit *d = &s->map->d[s->at.lane];
+    lane_row r = {0, d->extent, w->vectors ? 1 : twi_digit_stride(d)};
+    r.number = w->vectors ? twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0) : w->digit[s->axis][s->at.lane];
+    if (s->reverse) {
+        r.number = twi_w_ix(w, TWI_SUB, twi_w_int(w, r.extent - 1), r.number);
+        r.step = -r.step;
+    }
+    return r;
 }
 
-/* x of the lane `by` before; what `other` is in those that have none. */
-static twi_lid shifted(const twi_scan *s, twi_lid x, int64_t by, twi_lid other) {
+/* x of the lane `by` before; the identity in those that have none. */
+static twi_lid shifted(const twi_scan *s, const lane_row *r, twi_lid x, int64_t by) {
     twi_lowering *w = s->w;
-    const int64_t stride = w->vectors ? 1 : twi_digit_stride(&s->map->d[s->at.lane]);
-    twi_lid moved = twi_w_lane_shift(w, x, (int32_t)(s->reverse ? -by * stride : by * stride));
-    twi_lid has = twi_w_ix(w, TWI_GE, lane_number(s), twi_w_int(w, by));
-    return twi_w_op(w, TWI_SELECT, has, moved, other);
+    twi_lid moved = twi_w_lane_shift(w, x, (int32_t)(by * r->step));
+    twi_lid has = twi_w_ix(w, TWI_GE, r->number, twi_w_int(w, by));
+    return twi_w_op(w, TWI_SELECT, has, moved, twi_scan_identity(s));
 }
 
 /* By doubling: all lanes up to each one. */
-static twi_lid up_to_lane(const twi_scan *s, twi_lid x) {
-    for (int64_t by = 1; by < s->map->d[s->at.lane].extent; by *= 2)
-        x = twi_scan_combine(s, shifted(s, x, by, twi_scan_identity(s)), x);
+static twi_lid up_to_lane(const twi_scan *s, const lane_row *r, twi_lid x) {
+    for (int64_t by = 1; by < r->extent; by *= 2)
+        x = twi_scan_combine(s, shifted(s, r, x, by), x);
     return x;
 }
 
@@ -200,8 +209,9 @@ static twi_lid run_lanes(const twi_scan *s, twi_lid *before) {
     *before = 0;
     if (s->at.lane < 0)
         return run_low(s);
-    twi_lid x = up_to_lane(s, s->at.low ? run_low(s) : get(s));
-    twi_lid exclusive = s->at.low || s->exclusive ? shifted(s, x, 1, twi_scan_identity(s)) : 0;
+    const lane_row row = lanes_of(s);
+    twi_lid x = up_to_lane(s, &row, s->at.low ? run_low(s) : get(s));
+    twi_lid exclusive = s->at.low || s->exclusive ? shifted(s, &row, x, 1) : 0;
     if (s->at.low)
         *before = exclusive;
     else
@@ -258,25 +268,28 @@ static void write_total(const twi_scan *s, uint32_t board, twi_lid total) {
     twi_w_store(w, a, index, total, lead.scalar);
 }
 
-/* The totals before this subgroup's, and all of them. */
+/* The totals before this subgroup's, and all of them: one after the other. */
 static twi_lid fold_totals(const twi_scan *s, uint32_t board, twi_lid *all) {
     twi_lowering *w = s->w;
     const int64_t n = s->map->d[s->at.sub].extent;
-    twi_lid index[TWI_MAX_RANK], mine = w->digit[s->axis][s->at.sub], before = twi_scan_identity(s);
+    const uint32_t sum = carry_object(s), mine = carry_object(s);
+    twi_lid index[TWI_MAX_RANK], sub = w->digit[s->axis][s->at.sub];
     unsigned rank = twi_w_board_index(w, s->own, index, NULL);
     index[rank++] = twi_w_number(w, s->axis, s->at.high);
-    *all = 0;
-    for (int64_t k = 0; k < n; k++) {
-        const int64_t j = s->reverse ? n - 1 - k : k;
-        if (k)
-            before =
-                twi_w_op(w, TWI_SELECT, twi_w_ix(w, TWI_EQ, mine, twi_w_int(w, j)), *all, before);
-        index[rank] = twi_w_int(w, j);
-        twi_laccess a = {.object = board};
-        twi_lid x = twi_w_load(w, a, index, 1, 0, 0);
-        *all = *all ? twi_scan_combine(s, *all, x) : x;
-    }
-    return before;
+    set_carry(s, sum, twi_scan_identity(s));
+    set_carry(s, mine, twi_scan_identity(s));
+    twi_lid k =
+        n > 8 ? twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, n)) : twi_w_unroll(w, (uint32_t)n);
+    twi_lid j = s->reverse ? twi_w_ix(w, TWI_SUB, twi_w_int(w, n - 1), k) : k;
+    index[rank] = j;
+    twi_laccess a = {.object = board};
+    twi_lid before = carry(s, sum), total = twi_w_load(w, a, index, 1, 0, 0);
+    set_carry(s, mine,
+              twi_w_op(w, TWI_SELECT, twi_w_ix(w, TWI_EQ, sub, j), before, carry(s, mine)));
+    set_carry(s, sum, twi_scan_combine(s, before, total));
+    twi_w_close(w);
+    *all = carry(s, sum);
+    return carry(s, mine);
 }
 
 /* Subgroups and the time digits above them. */
@@ -294,6 +307,71 @@ static void run_high(const twi_scan *s, uint32_t board) {
     add_before(s, s->at.low | s->at.mid, twi_scan_combine(s, before, subs));
     set_carry(s, object, twi_scan_combine(s, before, all));
     twi_w_shut(w, depth);
+}
+
+/* ---- the same by lanes: each subgroup scans the totals of all as a row ---- */
+
+static int64_t totals_of(const twi_scan *s) {
+    return twi_digits_extent(s->map, s->at.high) * s->map->d[s->at.sub].extent;
+}
+
+/* All lanes of a subgroup must be of one row. */
+static bool by_lanes(const twi_scan *s) {
+    const int64_t lanes = s->w->lanes;
+    for (unsigned a = 0; a < s->w->ir->axis.n; a++)
+        if (s->own >> a & 1 && twi_map_level_extent(twi_w_map(s->w, a), TWI_LV_LANE) > 1)
+            return false;
+    return lanes > 1 && s->w->caps->lane_ops && totals_of(s) > 4 && totals_of(s) <= 4 * lanes;
+}
+
+/* The totals up to each lane's of the row's k-th part; *all: of this part and those before. */
+static twi_lid scan_totals(const twi_scan *s, uint32_t board, int64_t k, twi_lid *all) {
+    twi_lowering *w = s->w;
+    const int64_t n = totals_of(s), subs = s->map->d[s->at.sub].extent;
+    const lane_row row = {twi_w_leaf(w, TWI_L_ID, 1, TWI_LV_LANE), w->lanes, 1};
+    twi_lid index[TWI_MAX_RANK];
+    twi_lid at = twi_w_ix(w, TWI_ADD, row.number, twi_w_int(w, k * row.extent));
+    twi_lid real = n % row.extent ? twi_w_ix(w, TWI_LT, at, twi_w_int(w, n)) : 0;
+    if (s->reverse)
+        at = twi_w_ix(w, TWI_SUB, twi_w_int(w, n - 1), at);
+    unsigned rank = twi_w_board_index(w, s->own, index, NULL);
+    index[rank++] = twi_w_ix(w, TWI_IDIV, at, twi_w_int(w, subs));
+    index[rank] = twi_w_ix(w, TWI_IMOD, at, twi_w_int(w, subs));
+    twi_laccess a = {
+        .object = board, .mask = real ? TWI_MASK_BOOL : TWI_MASK_NONE, .has_else = real};
+    twi_lid x = twi_w_load(w, a, index, 1, real, real ? twi_scan_identity(s) : 0);
+    x = up_to_lane(s, &row, x);
+    if (*all)
+        x = twi_scan_combine(s, *all, x);
+    *all = twi_w_lane_read(w, x, twi_w_int(w, row.extent - 1));
+    return x;
+}
+
+/* What stands before the open digits' part. */
+static twi_lid total_before(const twi_scan *s, const twi_lid *parts) {
+    twi_lowering *w = s->w;
+    const int64_t n = totals_of(s), subs = s->map->d[s->at.sub].extent, lanes = w->lanes;
+    twi_lid at = twi_w_ix(w, TWI_MUL, twi_w_number(w, s->axis, s->at.high), twi_w_int(w, subs));
+    at = twi_w_ix(w, TWI_ADD, at, w->digit[s->axis][s->at.sub]);
+    if (s->reverse)
+        at = twi_w_ix(w, TWI_SUB, twi_w_int(w, n - 1), at);
+    twi_lid before = twi_w_ix(w, TWI_SUB, at, twi_w_int(w, 1)), x = 0;
+    twi_lid lane = twi_w_ix(w, TWI_IMOD, before, twi_w_int(w, lanes));
+    for (int64_t k = 0; k * lanes < n; k++) {
+        twi_lid part = twi_w_lane_read(w, parts[k], lane);
+        twi_lid here = twi_w_ix(w, TWI_GE, before, twi_w_int(w, k * lanes));
+        x = twi_w_op(w, TWI_SELECT, here, part, k ? x : twi_scan_identity(s));
+    }
+    return x;
+}
+
+static void run_high_by_lanes(const twi_scan *s, uint32_t board) {
+    twi_lid parts[4], all = 0;
+    for (int64_t k = 0; k * s->w->lanes < totals_of(s); k++)
+        parts[k] = scan_totals(s, board, k, &all);
+    const unsigned depth = open(s, s->at.high);
+    add_before(s, s->at.low | s->at.mid, total_before(s, parts));
+    twi_w_shut(s->w, depth);
 }
 
 void twi_scan_finish(twi_lowering *w, twi_id id) {
@@ -316,7 +394,10 @@ void twi_scan_finish(twi_lowering *w, twi_id id) {
     if (board) {
         twi_w_event(w, effect, 0);
         open_own_time(&s);
-        run_high(&s, board);
+        if (by_lanes(&s))
+            run_high_by_lanes(&s, board);
+        else
+            run_high(&s, board);
         twi_w_shut(w, depth);
     }
     twi_w_forget(w, mark);

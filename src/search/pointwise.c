@@ -106,7 +106,7 @@ static void transposed(twi_offers *o) {
 
 void twi_propose_pointwise(twi_offers *o) {
     const twi_view *v = o->view;
-    if (v->folds || v->serial || v->unit < 0)
+    if (v->folds || v->scanned || v->serial || v->unit < 0)
         return;
     unsigned a = (unsigned)v->unit;
     if (v->caps->family == TWI_FAMILY_CPU) {

@@ -160,20 +160,20 @@ static void across(twi_offers *o, unsigned a) {
     }
 }
 
-/* A scan keeps its row: a worker's elements are neighbours, or a few and more slots above the
- * subgroups. */
+/* A scan keeps its row: a worker has a few neighbours, and more slots above the subgroups; or all
+ * that it has are neighbours. */
 static void implicit_scans(twi_offers *o, unsigned a) {
     const twi_view *v = o->view;
     const int64_t n = v->axis[a].extent, lanes = power_up_to(n, v->caps->lane);
     for (int64_t subs = 1; subs <= v->caps->sub && lanes * subs <= v->caps->workers; subs *= 2) {
         const int64_t each = twi_cdiv(n, lanes * subs);
-        if (each > v->caps->slots || (subs > 1 && lanes * subs > n))
+        if (each > v->caps->slots || (subs > 1 && lanes * (subs / 2) >= n))
             continue;
         twi_cut_numbers c = {.lanes = lanes, .subs = subs, .wide = each, .whole = true};
-        one(o, a, c);
+        share(o, a, c, no_sharing(), true);
         for (c.wide = 8; c.wide >= 4; c.wide /= 2)
             if (each > c.wide)
-                one(o, a, c);
+                share(o, a, c, no_sharing(), true);
     }
 }
 
