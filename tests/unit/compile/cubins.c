@@ -21,19 +21,29 @@ enum { MOST = 64, DIMS = 8 };
 static const struct {
     const char *kernel;
     tw_dim_value dims[DIMS];
+    const char *types[2]; /* of T; left out: f32 and bf16 */
+    tw_binding more[3];
 } shapes[] = {
-    {"row_sum", {{"R", 128}, {"W", 8192}}},
-    {"row_max", {{"R", 128}, {"W", 1000}}},
-    {"argmax", {{"R", 128}, {"W", 1000}}},
-    {"softmax", {{"R", 128}, {"W", 1024}}},
-    {"layernorm", {{"R", 128}, {"W", 1024}}},
-    {"residual_layernorm", {{"R", 128}, {"W", 1024}}},
-    {"rmsnorm", {{"R", 128}, {"W", 1024}}},
-    {"gelu_residual", {{"R", 128}, {"W", 1024}}},
-    {"gemm", {{"M", 127}, {"N", 193}, {"K", 61}}},
-    {"bmm", {{"Z", 4}, {"BA", 4}, {"BB", 1}, {"M", 64}, {"N", 65}, {"K", 33}}},
-    {"transpose", {{"M", 127}, {"N", 257}}},
-    {"attention", {{"B", 1}, {"H", 2}, {"G", 2}, {"I", 65}, {"J", 129}, {"D", 64}, {"E", 64}}},
+    {.kernel = "row_sum", .dims = {{"R", 128}, {"W", 8192}}},
+    {.kernel = "row_max", .dims = {{"R", 128}, {"W", 1000}}},
+    {.kernel = "argmax", .dims = {{"R", 128}, {"W", 1000}}},
+    {.kernel = "softmax", .dims = {{"R", 128}, {"W", 1024}}},
+    {.kernel = "layernorm", .dims = {{"R", 128}, {"W", 1024}}},
+    {.kernel = "residual_layernorm", .dims = {{"R", 128}, {"W", 1024}}},
+    {.kernel = "rmsnorm", .dims = {{"R", 128}, {"W", 1024}}},
+    {.kernel = "gelu_residual", .dims = {{"R", 128}, {"W", 1024}}},
+    {.kernel = "gemm", .dims = {{"M", 127}, {"N", 193}, {"K", 61}}},
+    {.kernel = "bmm", .dims = {{"Z", 4}, {"BA", 4}, {"BB", 1}, {"M", 64}, {"N", 65}, {"K", 33}}},
+    {.kernel = "transpose", .dims = {{"M", 127}, {"N", 257}}},
+    {.kernel = "attention",
+     .dims = {{"B", 1}, {"H", 2}, {"G", 2}, {"I", 65}, {"J", 129}, {"D", 64}, {"E", 64}},
+     .more = {{"CAUSAL", "true"}}},
+    {.kernel = "scan",
+     .dims = {{"R", 16}, {"W", 8192}},
+     .more = {{"EXCLUSIVE", "true"}, {"REVERSE", "true"}}},
+    {.kernel = "cross_entropy", .dims = {{"R", 128}, {"V", 4096}}, .more = {{"I", "i64"}}},
+    {.kernel = "embedding", .dims = {{"V", 4096}, {"D", 4096}, {"N", 512}}, .more = {{"I", "i32"}}},
+    {.kernel = "histogram", .dims = {{"N", 10000}, {"B", 100}}, .types = {"i32", "u8"}},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -61,13 +71,16 @@ static bool has_plan(batch *b, const tw_ir *ir, unsigned shape, const char *plan
 static void add(batch *b, unsigned shape, const char *type) {
     char path[100], *text;
     size_t n;
-    const tw_binding bindings[] = {{"T", type}, {"CAUSAL", "true"}};
+    tw_binding bindings[4] = {{"T", type}};
     const bool causal = strcmp(shapes[shape].kernel, "attention") == 0;
+    unsigned given = 1;
+    for (; given < 4 && shapes[shape].more[given - 1].name; given++)
+        bindings[given] = shapes[shape].more[given - 1];
     (void)snprintf(path, sizeof path, "kernels/%s.tile", shapes[shape].kernel);
     assert_int_equal(twi_read_file(&b->arena, path, &text, &n), 0);
     tw_program *program = tw_program_parse(b->ctx, path, text, n);
     assert_non_null(program);
-    tw_ir *ir = tw_program_build(program, 0, bindings, causal ? 2 : 1);
+    tw_ir *ir = tw_program_build(program, 0, bindings, given);
     /* random plans of attention take NVRTC seconds each */
     for (unsigned k = 0; k < (causal ? 1u : 2u); k++) {
         const char *name = b->name[b->n];
@@ -103,8 +116,9 @@ static void all_kernels_of(const char *arch) {
         fail_msg("no memory");
     assert_true(twi_where_find(b->ctx, arch, NULL, NULL, 0, &b->where));
     for (unsigned i = 0; i < SHAPES; i++) {
-        add(b, i, "f32");
-        add(b, i, "bf16");
+        const char *const *types = shapes[i].types;
+        add(b, i, types[0] ? types[0] : "f32");
+        add(b, i, types[1] ? types[1] : "bf16");
     }
     twi_target *t = twi_cuda_open(b->ctx, &(twi_cuda_options){&b->where.caps, 0});
     const tw_status status = t->ops->build(t, b->loop, b->n, module);
