@@ -179,6 +179,8 @@ static twi_lid of_last_lane(const twi_scan *s, twi_lid x) {
     twi_lid first = twi_w_ix(w, TWI_SUB, twi_w_leaf(w, TWI_L_ID, 1, TWI_LV_LANE), mine);
     twi_lid last =
         s->reverse ? first : twi_w_ix(w, TWI_ADD, first, twi_w_int(w, (d->extent - 1) * stride));
+    if (w->lanes % (d->extent * stride)) /* lanes above the last whole row are nobody's */
+        last = twi_w_ix(w, TWI_MIN, last, twi_w_int(w, (int64_t)w->lanes - 1));
     return twi_w_lane_read(w, x, last);
 }
 
