@@ -19,8 +19,8 @@ bool twi_judge_scan(const twi_judge *j, twi_id v) {
     unsigned lanes = 0, subs = 0;
     for (unsigned d = m->n; d-- > (steps ? 1u : 0u);) {
         const unsigned level = m->d[d].level;
-        if (level == TWI_LV_SERIAL)
-            return refuse_scan(j, v, m, "a serial digit of the plan's own");
+        if (level == TWI_LV_SERIAL || level == TWI_LV_GRID)
+            return refuse_scan(j, v, m, "a scan's row is not split over groups or trips");
         if (m->d[d].extent == 1)
             continue;
         if (level == TWI_LV_LANE && (lanes++ || subs))
