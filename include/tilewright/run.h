@@ -59,6 +59,7 @@ typedef struct tw_call {
     tw_checks checks; /* TW_CHECKS_ARGS */
     int threads;      /* at most, the caller's included; 0: as many as there are cores */
     char error[240];  /* written on failure: one line that names the argument */
+    int64_t instance; /* written on TW_ERR_INDEX: the least one that left an array */
 } tw_call;
 /* CUDA: arrays on the kernel's device (device type 2) are used in place; those of the host are
  * copied there and back. If all are in place the call only queues its work; else it waits, on a

@@ -150,7 +150,12 @@ static tw_status reference(const tw_compiled *c, const tw_judge_run *run, void *
             twi_oracle_values(o, k, after[n]);
         n++;
     }
-    return o ? TW_OK : TW_ERR_INPUT;
+    if (!o || twi_oracle_offending(o) < 0)
+        return o ? TW_OK : TW_ERR_INPUT;
+    twi_error(&c->ctx->diags, TWI_E_PATH_INDEX, (twi_loc){0, 0}, NULL,
+              "instance %lld used an index outside an array; it is the first that did",
+              (long long)twi_oracle_offending(o));
+    return TW_ERR_INDEX;
 }
 
 tw_status tw_judge_reference(tw_context *ctx, const tw_compiled *c, const tw_judge_run *run,

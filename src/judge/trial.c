@@ -68,7 +68,8 @@ static twi_ran inspect(twi_unit *u, const arrays *a, twi_outcome *out) {
     return TWI_RAN;
 }
 
-static twi_ran run_compiled(twi_unit *u, const twi_trial *t, arrays *a, twi_outcome *out) {
+static twi_ran run_compiled(twi_unit *u, const twi_trial *t, arrays *a, unsigned pass,
+                            twi_outcome *out) {
     const uint32_t n = u->ir->array.n;
     tw_tensor *tensor = TWI_NEW_N(u->arena, tw_tensor, n + 1);
     const tw_tensor **pointer = TWI_NEW_N(u->arena, const tw_tensor *, n + 1);
@@ -90,7 +91,8 @@ static twi_ran run_compiled(twi_unit *u, const twi_trial *t, arrays *a, twi_outc
             tw_scalar_from_bits((tw_elem)u->ir->scalar.at[s].elem, u->scalar[s]);
     const tw_status status = tw_kernel_run(t->kernel, &call);
     u->lost = status == TW_ERR_ENV;
-    if (status == TW_OK)
+    out->offending[pass] = status == TW_ERR_INDEX ? call.instance : -1;
+    if (status == TW_OK || status == TW_ERR_INDEX)
         return TWI_RAN;
     return note(out, status == TW_ERR_WRONG ? TWI_RAN_STRAY : TWI_RAN_REFUSED, call.error);
 }
@@ -145,7 +147,10 @@ static twi_ran fault(twi_outcome *out, const twi_fault *f) {
 static twi_ran run_interpreted(twi_unit *u, const twi_trial *t, arrays *a, unsigned pass,
                                twi_outcome *out) {
     const uint32_t n = u->ir->array.n;
-    twi_interp_array *array = TWI_NEW_N(u->arena, twi_interp_array, n + 1);
+    twi_interp_array *array = TWI_NEW_N(u->arena, twi_interp_array, t->loop->array.n + 1);
+    int64_t word = INT64_MAX, one = 1;
+    if (t->loop->status)
+        array[t->loop->status] = (twi_interp_array){&word, &one, &one};
     for (uint32_t k = 1; k < n; k++)
         array[k] = (twi_interp_array){
             .data = a->g[k].data, .shape = a->g[k].extent, .stride = a->g[k].stride};
@@ -153,6 +158,7 @@ static twi_ran run_interpreted(twi_unit *u, const twi_trial *t, arrays *a, unsig
     const uint32_t entry =
         pass == 0 ? t->loop->entry.n - 1 : 0; /* pages are aligned: all facts hold */
     twi_interp_run(t->loop, entry, array, u->scalar, u->arena, &result);
+    out->offending[pass] = word == INT64_MAX ? -1 : word;
     if (result.fault.kind != TWI_FAULT_NONE)
         return fault(out, &result.fault);
     return check_depth(u, t->loop, &result, out);
@@ -165,7 +171,7 @@ static void one_pass(twi_unit *u, uint32_t trial, unsigned pass) {
     arrays a = make_arrays(u, pass);
     twi_ran how = a.ok ? TWI_RAN : note(out, TWI_RAN_REFUSED, "no memory for the arrays");
     if (how == TWI_RAN)
-        how = t->kernel ? run_compiled(u, t, &a, out) : run_interpreted(u, t, &a, pass, out);
+        how = t->kernel ? run_compiled(u, t, &a, pass, out) : run_interpreted(u, t, &a, pass, out);
     if (how == TWI_RAN)
         how = inspect(u, &a, out);
     for (uint32_t k = 1; a.ok && k < u->ir->array.n; k++)

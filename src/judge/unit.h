@@ -34,7 +34,9 @@ typedef enum {
  * and entry by the facts there; arrays that end with a page. */
 typedef struct {
     twi_ran how;
-    int passes; /* finished ones */
+    int passes;           /* finished ones */
+    int64_t offending[2]; /* pass by pass: the least instance that left an array by a checked index;
+                             -1: none */
     char note[240];
 } twi_outcome;
 

@@ -79,6 +79,23 @@ static void add(twi_unit *u, tw_verify_row *row, summary *s, uint32_t array, con
     row->covered += v->covered;
 }
 
+static const char *instance_text(twi_unit *u, int64_t instance) {
+    return instance < 0 ? "none" : twi_format(u->arena, "instance %lld", (long long)instance);
+}
+
+/* The call's status: who left an array by a checked index first. */
+static void judge_status(twi_unit *u, twi_oracle *oracle, int64_t got, tw_verify_row *row,
+                         summary *s) {
+    const int64_t want = twi_oracle_offending(oracle);
+    if (got == want)
+        return;
+    s->ok = false;
+    row->element = "the status";
+    row->got = instance_text(u, got);
+    row->want = instance_text(u, want);
+    row->bound = "exact";
+}
+
 static void judge_results(twi_unit *u, twi_oracle *oracle, uint32_t trial, tw_verify_row *row) {
     summary s = {.ok = true, .probative = true};
     const twi_outcome *out = twi_outcome_of(u, trial);
@@ -91,6 +108,8 @@ static void judge_results(twi_unit *u, twi_oracle *oracle, uint32_t trial, tw_ve
             twi_oracle_judge(oracle, a, twi_result_of(u, trial, pass, a), &v);
             add(u, row, &s, a, &v);
         }
+        if (s.ok)
+            judge_status(u, oracle, out->offending[pass], row, &s);
     }
     row->verdict = !s.ok ? "wrong" : s.probative ? "right" : "not probative";
     row->failed = !s.ok;
@@ -105,6 +124,7 @@ static void reference(twi_unit *u, twi_oracle *oracle) {
         if (twi_is_result(u->ir, a))
             twi_oracle_values(oracle, a, twi_result_of(u, 0, 0, a));
     *twi_outcome_of(u, 0) = (twi_outcome){.how = TWI_RAN, .passes = 1};
+    twi_outcome_of(u, 0)->offending[0] = twi_oracle_offending(oracle);
 }
 
 void twi_unit_judge(twi_unit *u) {

@@ -69,6 +69,8 @@ static bool bounded(const job *j, twi_id v) {
     case TWI_PROD:
     case TWI_DOT:
     case TWI_MOMENTS:
+    case TWI_CUMSUM:
+    case TWI_CUMPROD:
         return !twi_fixed_order(ir, ins, j->canonical, &order) || any_argument(j, ins);
     case TWI_EXP:
     case TWI_LOG:
@@ -99,9 +101,12 @@ twi_classes twi_classify(twi_arena *arena, const tw_ir *ir, bool canonical) {
             if (!j.c.value[v] && bounded(&j, v))
                 j.c.value[v] = change = true;
             const twi_ins *ins = &ir->ins.at[v];
-            if (ins->op == TWI_STORE && any_argument(&j, ins) &&
-                !j.c.array[ir->access.at[ins->attr].array])
-                j.c.array[ir->access.at[ins->attr].array] = change = true;
+            if (twi_op_row(ins->op)->kind != TWI_KIND_EFFECT)
+                continue;
+            const twi_access *a = &ir->access.at[ins->attr];
+            bool loose = a->atomic == TWI_ADD && twi_is_float((tw_elem)ir->array.at[a->array].elem);
+            if ((loose || any_argument(&j, ins)) && !j.c.array[a->array])
+                j.c.array[a->array] = change = true;
         }
     }
     return j.c;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Folds of bounded values, and float folds whose order a plan chooses. Sums carry an error along
  * each descriptor's tree: unit * (|partial| + its own error) at every addition. Several
- * descriptors: the worst of them. No descriptor: gamma(n) times the sum of magnitudes.
+ * descriptors: the worst of them. No descriptor: gamma(n) times the sum of magnitudes; so too for
+ * scans, prefix by prefix, and for atomic additions.
  */
 #include "oracle/eval.h"
 #include <float.h>
@@ -9,7 +10,7 @@
 
 static double unit_of(tw_elem elem) { return elem == TW_F64 ? 0x1p-53 : 0x1p-24; }
 
-typedef struct {
+typedef struct twi_adding {
     tw_elem elem;
     double sum, rest;    /* compensated sum of v */
     double lo, hi;       /* sums of ends */
@@ -22,6 +23,7 @@ typedef struct {
     size_t terms; /* that are not 0 */
     uint8_t flags;
     double *v, *e; /* terms */
+    uint32_t n;    /* of atomic additions */
 } adding;
 
 static void add_value(adding *s, double x) {
@@ -88,8 +90,10 @@ static void add_term(adding *s, size_t k, const twi_form *x) {
 static double rounding_of(const twi_folding *f, const adding *s, size_t n, uint32_t *depth) {
     double u = unit_of(s->elem) * 0x1.00001p+0, worst = 0.0;
     *depth = (uint32_t)n;
+    if (f->depth != 0 && f->depth < n) /* of a scan */
+        *depth = f->depth;
     if (!f->layout || f->layout->n == 0)
-        return n < 2 ? 0.0 : twi_gamma((double)n, u) * s->magnitude;
+        return n < 2 ? 0.0 : twi_gamma((double)*depth, u) * s->magnitude;
     uint32_t deepest = 0;
     size_t slots = 0;
     for (unsigned k = 0; k < f->layout->n; k++)
@@ -523,4 +527,56 @@ void twi_bound_fold(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part
         bound_product(f, out);
     else
         bound_sum(o, f, out, room);
+}
+
+/* ---- scans ---- */
+void twi_bound_prefixes(twi_oracle *o, const twi_folding *f, twi_form_put put, void *user) {
+    twi_part room[TWI_ROOM];
+    twi_folding part = *f; /* of the elements so far */
+    adding s = {.elem = f->to, .whole = true, .positive = true, .exact = true};
+    bool sums = twi_is_float(f->to) && f->ins->op == TWI_CUMSUM;
+    s.v = twi_scratch(o, 2 * f->n + 4);
+    s.e = s.v + f->n + 1;
+    for (size_t k = 0; k < f->n && !o->error; k++) {
+        twi_form out = {0};
+        part.n = k + 1;
+        if (sums) {
+            twi_form x = twi_tile_get(f->arg[0], (size_t)(f->base[0] + f->offset[0][k]));
+            add_term(&s, k, &x);
+            finish_sum(&part, &s, NULL, &out, room);
+        } else if (f->ins->op == TWI_CUMMAX) {
+            bound_best(&part, &out);
+        } else if (twi_is_float(f->to)) {
+            bound_product(&part, &out);
+        } else {
+            bound_integers(&part, &out);
+        }
+        put(user, k, &out);
+    }
+}
+
+/* ---- atomic additions: terms come in any order ---- */
+twi_adding *twi_adding_of(twi_arena *arena, tw_elem elem) {
+    adding *s = TWI_NEW(arena, adding);
+    *s = (adding){.elem = elem, .whole = true, .positive = true, .exact = true};
+    return s;
+}
+
+void twi_adding_put(twi_adding *s, const twi_form *x) {
+    double room[2];
+    twi_form own = *x; /* symbols mean nothing beyond an instance */
+    if (x->kind == TWI_RANGE) {
+        own.r = twi_form_radius(x);
+        own.n = 0;
+        own.flags &= (uint8_t)~TWI_SET;
+    }
+    s->v = room;
+    s->e = room + 1;
+    add_term(s, 0, &own);
+    s->n++;
+}
+
+void twi_adding_close(twi_adding *s, twi_form *out, twi_part *room) {
+    twi_folding f = {.n = s->n, .to = s->elem};
+    finish_sum(&f, s, NULL, out, room);
 }

@@ -41,8 +41,9 @@ typedef struct {
     uint64_t *bits;  /* determined: patterns of the storage type */
     twi_el *el;      /* bounded: values that the storage type holds */
     twi_pool pool;
-    uint32_t *writer; /* instance that wrote an element last; 0: never written */
-    uint32_t *stamp;  /* store execution that did */
+    uint32_t *writer;           /* instance that wrote an element last; 0: never written */
+    uint32_t *stamp;            /* store execution that did */
+    struct twi_adding **adding; /* by element: atomic additions of the scope being run */
 } twi_array_state;
 
 typedef struct {
@@ -73,6 +74,8 @@ struct twi_oracle {
     twi_layout **layout;               /* by value: of folds */
     uint32_t symbol;                   /* last symbol given out; restarts with each instance */
     uint32_t instance, first_instance; /* running number; first of the scope being run */
+    int64_t number;                    /* of the instance, row-major in its scope */
+    int64_t offending; /* the least one that left an array by a checked index; -1: none */
     uint32_t store;
     uint64_t ops;
     uint32_t scope_depth; /* serial regions around the scope being run */
@@ -130,7 +133,8 @@ static inline void twi_walk_next(twi_walk *w) {
 
 /* ---- access.c ---- */
 void twi_eval_load(twi_oracle *o, twi_id v);
-void twi_eval_store(twi_oracle *o, twi_id v);
+void twi_eval_store(twi_oracle *o, twi_id v); /* atomic operations too */
+void twi_close_atomics(twi_oracle *o);        /* at the end of a scope */
 /* ---- local.c ---- */
 void twi_eval_local(twi_oracle *o, twi_id v); /* leaves, moves, elementwise */
 /* ---- fold.c, bound.c, merged.c ---- */
@@ -148,6 +152,7 @@ typedef struct {                             /* one fold being evaluated */
     const int64_t *offset[2]; /* of them, in the two operands */
     int64_t base[3];          /* of the element being made */
     const twi_layout *layout;
+    uint32_t depth; /* of a scan: the most that plans state; 0: unknown */
 } twi_folding;
 void twi_bound_fold(twi_oracle *o, const twi_folding *f, twi_form *out, twi_part *room);
 /* Logsumexp's part 1; moments. */
@@ -159,6 +164,15 @@ typedef struct { /* a sum of n forms, off by r beside their own errors */
     const void *user;
 } twi_terms;
 void twi_bound_terms(twi_oracle *o, const twi_terms *t, twi_form *out, twi_part *room);
+/* A scan's result for each prefix of f's elements, in any grouping. */
+typedef void (*twi_form_put)(void *user, size_t k, const twi_form *x);
+void twi_bound_prefixes(twi_oracle *o, const twi_folding *f, twi_form_put put, void *user);
+typedef struct twi_adding twi_adding; /* a sum in an order that nobody knows */
+twi_adding *twi_adding_of(twi_arena *arena, tw_elem elem);
+void twi_adding_put(twi_adding *s, const twi_form *x);
+void twi_adding_close(twi_adding *s, twi_form *out, twi_part *room);
+/* ---- scan.c ---- */
+void twi_eval_scan(twi_oracle *o, twi_id v);
 const twi_layout *twi_layout_of(twi_oracle *o, const twi_folding *f);
 double *twi_scratch(twi_oracle *o, size_t n);
 

@@ -199,6 +199,8 @@ void twi_fixture_fill(const tw_ir *ir, uint32_t array, twi_fixture fixture, uint
     filling f = {.elem = (tw_elem)a->elem, .data = data, .seed = seed};
     f.total = twi_array_extents(ir, array, extent);
     f.width = a->rank > 0 && extent[a->rank - 1] > 0 ? (size_t)extent[a->rank - 1] : 1;
+    if (twi_fixture_indices(ir, array, seed, data))
+        return;
     twi_rng_init(&f.rng, twi_hash_mix(seed, twi_hash_mix(array, (uint64_t)fixture)));
     switch (fixture) {
     case TWI_FIX_NEGATIVE:

@@ -24,6 +24,9 @@ const char *twi_fixture_name(twi_fixture fixture);
  */
 void twi_fixture_fill(const tw_ir *ir, uint32_t array, twi_fixture fixture, uint64_t seed,
                       void *data);
+/* The array's values are subscripts or bounds of the program: valid ones, whatever the fixture.
+ * False: they are not, and nothing was filled. */
+bool twi_fixture_indices(const tw_ir *ir, uint32_t array, uint64_t seed, void *data);
 /* Bits for a scalar argument: its default, else a power of two (1 for exact, 1/8 else; ints 1,
  * bools 1). */
 uint64_t twi_fixture_scalar(const tw_ir *ir, uint32_t scalar, twi_fixture fixture);

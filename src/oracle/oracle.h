@@ -39,6 +39,9 @@ twi_oracle *twi_oracle_run(twi_arena *arena, const tw_ir *ir, const twi_oracle_i
  * written, read outside its array, a descriptor that does not cover its fold, ... NULL: all is
  * well. */
 const char *twi_oracle_error(const twi_oracle *o);
+/* The least instance (row-major number in its scope) that left an array by a checked index, for
+ * which a call ends in TW_ERR_INDEX; -1: none did. */
+int64_t twi_oracle_offending(const twi_oracle *o);
 /* Does every output hold determined elements only, whatever the plan? */
 bool twi_oracle_determined(const tw_ir *ir, bool canonical);
 /* Equal keys: the descriptors give equal bounds (order of the list does not matter). */

@@ -189,17 +189,20 @@ static bool next_instance(grid *g) {
     return false;
 }
 
-static uint32_t count_scopes(const tw_ir *ir) {
+/* One scope, whose instances do not meet in one element. */
+static bool may_sample(const tw_ir *ir) {
     uint32_t n = 0;
     for (uint32_t r = 1; r < ir->region.n; r++)
         n += ir->region.at[r].kind == TWI_REGION_PAR ? 1u : 0u;
-    return n;
+    for (uint32_t v = 1; v < ir->ins.n; v++)
+        n += ir->ins.at[v].op == TWI_ATOMIC ? 1u : 0u;
+    return n == 1;
 }
 
 static void limit(twi_oracle *o, grid *g, double instances, uint64_t before) {
     double all = (double)(o->ops - before) * instances;
     double most = (double)(o->options.max_ops != 0 ? o->options.max_ops : MAX_OPS);
-    if (all > most && o->scope_depth == 0 && count_scopes(o->ir) == 1) {
+    if (all > most && o->scope_depth == 0 && may_sample(o->ir)) {
         g->share = most / all;
         o->sampled = true;
     }
@@ -226,7 +229,9 @@ static void run_scope(twi_oracle *o, uint32_t region) {
     o->instance = o->first_instance;
     uint64_t before = o->ops;
     bool first = true;
+    o->number = -1;
     do {
+        o->number++;
         if (!chosen(&g))
             continue;
         for (unsigned k = 0; k < g.n; k++)
@@ -241,6 +246,7 @@ static void run_scope(twi_oracle *o, uint32_t region) {
         if (o->instance > UINT32_MAX - 4u)
             twi_fail(o, "more instances than the oracle counts");
     } while (next_instance(&g) && !o->error);
+    twi_close_atomics(o);
 }
 
 static void run_body(twi_oracle *o, const twi_region *r) {
@@ -255,7 +261,7 @@ static void run_body(twi_oracle *o, const twi_region *r) {
             run_serial(o, ins->attr);
             continue;
         }
-        if (ins->op == TWI_STORE) {
+        if (twi_op_row(ins->op)->kind == TWI_KIND_EFFECT) {
             twi_eval_store(o, v);
             continue;
         }
@@ -267,6 +273,8 @@ static void run_body(twi_oracle *o, const twi_region *r) {
             twi_eval_load(o, v);
         else if (kind == TWI_KIND_FOLD || ins->op == TWI_PART)
             twi_eval_fold(o, v);
+        else if (kind == TWI_KIND_ORDER)
+            twi_eval_scan(o, v);
         else
             twi_eval_local(o, v);
     }
@@ -323,6 +331,7 @@ twi_oracle *twi_oracle_run(twi_arena *arena, const tw_ir *ir, const twi_oracle_i
     for (uint32_t a = 1; a < ir->array.n && !o->error; a++)
         (void)set_up_array(o, a, c.array[a]);
     o->first_instance = 2;
+    o->offending = -1;
     if (!o->error)
         run_body(o, &ir->region.at[1]);
     check_written(o);
@@ -331,6 +340,8 @@ twi_oracle *twi_oracle_run(twi_arena *arena, const tw_ir *ir, const twi_oracle_i
 }
 
 const char *twi_oracle_error(const twi_oracle *o) { return o->error; }
+
+int64_t twi_oracle_offending(const twi_oracle *o) { return o->offending; }
 
 uint64_t twi_orders_key(const twi_order *orders, size_t n) {
     uint64_t key = n;

@@ -146,6 +146,7 @@ static tw_status index_status(const void *word, tw_call *call) {
     memcpy(&instance, word, sizeof instance);
     if (instance == INT64_MAX)
         return TW_OK;
+    call->instance = instance;
     (void)snprintf(call->error, sizeof call->error,
                    "instance %lld used an index outside an array; it is the first that did",
                    (long long)instance);

@@ -41,6 +41,12 @@ static const subject subjects[] = {
     {"bmm", "Z=4 BA=2 BB=1 M=5 N=9 K=7", "T=f32", NULL, NULL},
     {"transpose", "M=17 N=9", "T=bf16", NULL, NULL},
     {"attention", "B=1 H=2 G=1 I=5 J=9 D=7 E=3", "T=f32 CAUSAL=true", NULL, NULL},
+    {"cross_entropy", "R=5 V=33", "T=f32 I=i32", NULL, NULL},
+    {"embedding", "N=7 V=5 D=33", "T=bf16 I=i64", NULL, NULL},
+    {"histogram", "N=65 B=7", "T=i32", NULL, NULL},
+    {"corpus/gathers", "R=5 W=19", "", NULL, NULL},
+    {"corpus/scatters", "N=9 W=17", "", NULL, NULL},
+    {"corpus/segments", "N=40 D=3 G=4 G1=5", "", NULL, NULL},
     {"corpus/pooling", "N=1 H=9 W=11 OH=5 OW=6", "", NULL, NULL},
     {"corpus/convolution", "N=1 C=2 CG=2 O=2 H=6 W=5 KH=3 KW=3 OH=4 OW=3", "", NULL, NULL},
     {"corpus/split_k", "M=3 K=17 N=9", "", NULL, NULL},
@@ -385,6 +391,12 @@ static void check_plan(trial *t) {
         if (twi_oracle_agrees(o, text))
             complain(t, twi_oracle_agrees(o, text));
     }
+    int64_t want = twi_oracle_offending(o), status = INT64_MAX;
+    if (loop->status)
+        memcpy(&status, b[loop->status].data, sizeof status);
+    if (status != (want < 0 ? INT64_MAX : want))
+        complain(t, twi_format(a, "%s: status %lld, instance %lld left an array first",
+                               twi_fixture_name(fix), (long long)status, (long long)want));
     for (uint32_t k = 1; k < ir->array.n; k++) {
         if (ir->array.at[k].role != TWI_OUT && ir->array.at[k].role != TWI_INOUT)
             continue;
