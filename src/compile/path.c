@@ -67,6 +67,15 @@ bool twi_path_class(twi_path *p, bool canonical) {
                                      "class canonical: the bit probe of %s failed (set %u)",
                                      p->where.name, p->where.caps.probe));
     tw_ir *ir = twi_ir_clone(p->spec, p->arena);
+    for (twi_id v = 1; canonical && v < ir->ins.n; v++) {
+        if (!twi_adds_loosely(ir, v))
+            continue;
+        const twi_array *a = &ir->array.at[ir->access.at[ir->ins.at[v].attr].array];
+        return path_error(p, TWI_E_PATH_CLASS, "add integers, or reduce in a scope of its own",
+                          twi_format(p->arena,
+                                     "class canonical: atomic additions to %s come in any order",
+                                     twi_text(&p->ctx->names, a->name)));
+    }
     if (canonical)
         (void)twi_canonical_orders(ir);
     (void)opt_lift(ir);

@@ -184,9 +184,17 @@ unsigned twi_stream_lanes(const tw_ir *ir, twi_id v, int64_t lanes[TWI_STREAM_LE
     return levels;
 }
 
+bool twi_adds_loosely(const tw_ir *ir, twi_id v) {
+    const twi_ins *ins = twi_ins_of(ir, v);
+    const twi_access *a = &ir->access.at[ins->op == TWI_ATOMIC ? ins->attr : 0];
+    return a->atomic == TWI_ADD && twi_is_float((tw_elem)ir->array.at[a->array].elem);
+}
+
 unsigned twi_ir_class(const tw_ir *ir) {
     unsigned klass = TWI_ORDER_CANONICAL;
     for (twi_id v = 1; v < ir->ins.n; v++) {
+        if (twi_adds_loosely(ir, v))
+            return TWI_ORDER_FREE;
         if (!twi_fold_rounds(ir, v))
             continue;
         unsigned order = order_of(ir, v);

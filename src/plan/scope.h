@@ -48,8 +48,10 @@ bool twi_fold_streams(const tw_ir *ir, const twi_frame *f, twi_id v);
 unsigned twi_stream_lanes(const tw_ir *ir, twi_id v, int64_t lanes[TWI_STREAM_LEVELS]);
 /* Partials of up to 8 subgroups are folded in a row, those of more as a tree in shared memory. */
 bool twi_fold_subs_in_tree(const tw_ir *ir, const twi_frame *f, twi_id v);
-/* The loosest order of the kernel's float folds: TWI_ORDER_FREE, TREE or CANONICAL (also where
- * there are none). */
+/* Is it an atomic addition of floats, in an order that nobody knows? */
+bool twi_adds_loosely(const tw_ir *ir, twi_id v);
+/* The loosest order of the kernel's float folds and atomic additions: TWI_ORDER_FREE, TREE or
+ * CANONICAL (also where there are none). */
 unsigned twi_ir_class(const tw_ir *ir);
 /* "T=f32 R=128 W=1024": what the IR was built for, then its dims. */
 const char *twi_ir_spec(const tw_ir *ir, twi_arena *arena);

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,32 @@ static void runs(void **state) {
         for (int n = 0; n < 5; n++)
             assert_true(y[n] == 3.0f * x[n]);
         tw_compiled_release(c);
+    }
+}
+
+/* Atomic additions of floats have no order; those of integers need none. */
+static void canonical_atomics(void **state) {
+    (void)state;
+    static const char *const elems[] = {"f32", "i32"};
+    for (size_t k = 0; k < 2; k++) {
+        tw_context *ctx = tw_context_create(NULL);
+        char text[200];
+        (void)snprintf(text, sizeof text,
+                       "kernel a(X: %s[N], out S: %s[] = 0) {\n"
+                       "    parallel n: N { atomic_add(S[], X[n]) }\n}\n",
+                       elems[k], elems[k]);
+        tw_program *p = tw_program_parse(ctx, "a.tile", text, strlen(text));
+        tw_ir *ir = p ? tw_program_build(p, 0, NULL, 0) : NULL;
+        tw_compile_options o = texts(TW_STAGE_TILE);
+        tw_compiled *c;
+        o.canonical = true;
+        tw_status status = tw_compile(ctx, ir, &o, &c);
+        assert_int_equal(status, k == 0 ? TW_ERR_INPUT : TW_OK);
+        if (k == 0)
+            assert_non_null(strstr(tw_diag_text(ctx, false), "atomic additions to S"));
+        else
+            tw_compiled_release(c);
+        tw_context_destroy(ctx);
     }
 }
 
@@ -197,7 +224,9 @@ static int drop(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(stages, make, drop),
                                        cmocka_unit_test_setup_teardown(runs, make, drop),
-                                       cmocka_unit_test(refuses), cmocka_unit_test(numbers),
+                                       cmocka_unit_test(refuses),
+                                       cmocka_unit_test(canonical_atomics),
+                                       cmocka_unit_test(numbers),
                                        cmocka_unit_test(no_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
