@@ -167,9 +167,25 @@ static bool same_arguments(twi_path *p) {
                               "the loop IR is for other arguments than the tile IR has");
 }
 
+/* The loop IR was lowered from a program with merged folds: so is it judged. */
+static bool same_merges(twi_path *p) {
+    if (!p->loop->merge.n)
+        return true;
+    tw_ir *ir = twi_ir_clone(p->ir, p->arena);
+    for (uint32_t k = 0; k < p->loop->merge.n; k++)
+        if (p->loop->merge.at[k] >= ir->ins.n || !opt_merge(ir, p->loop->merge.at[k]))
+            return path_error(p, TWI_E_PATH_LOOP, NULL,
+                              twi_format(p->arena,
+                                         "the loop IR merges value %u, which this tile IR does not",
+                                         p->loop->merge.at[k]));
+    p->loop->ir = p->ir = ir;
+    return true;
+}
+
 bool twi_path_loop_text(twi_path *p, const tw_source *text, bool faults) {
     p->loop = twi_loop_parse(p->ctx, p->arena, p->ir, text->name, text->text, text->n);
-    return p->loop && (!p->ir || same_arguments(p)) && (twi_loop_verify(p->loop) || faults);
+    return p->loop && (!p->ir || (same_arguments(p) && same_merges(p))) &&
+           (twi_loop_verify(p->loop) || faults);
 }
 
 const char *twi_path_source(twi_path *p) {

@@ -52,6 +52,9 @@ twi_loop *twi_loop_new(twi_arena *arena, const tw_ir *ir, twi_sym target) {
     loop->kernel = ir->kernel;
     for (uint32_t i = 1; i < ir->array.n; i++)
         twi_loop_array(loop, ir, i);
+    for (twi_id v = 1; v < ir->ins.n; v++)
+        if (ir->ins.at[v].op == TWI_PART)
+            twi_push(arena, &loop->merge, v);
     bool checked = false;
     for (uint32_t i = 1; i < ir->access.n; i++)
         checked = checked || ir->access.at[i].proof == TWI_ACCESS_CHECKED;

@@ -150,6 +150,7 @@ typedef struct twi_loop {
     TWI_VEC(twi_lscalar) scalar;
     TWI_VEC(twi_func) func;
     TWI_VEC(twi_entry) entry; /* main first */
+    TWI_VEC(uint32_t) merge;  /* values of the text that are parts of earlier folds here */
     TWI_VEC(twi_order) order; /* of FREE and TREE float folds */
 } twi_loop;
 

@@ -266,14 +266,17 @@ twi_loop *twi_loop_parse(tw_context *ctx, twi_arena *arena, const tw_ir *ir, con
             scalar(&p);
         else if (twi_lex_take(x, "entry"))
             entry(&p);
+        else if (twi_lex_take(x, "merge"))
+            twi_push(arena, &p.loop->merge, (uint32_t)twi_lex_int(x, 1, INT32_MAX));
         else if (twi_lex_take(x, "order"))
             order(&p);
         else if (twi_lex_take(x, "func"))
             function(&p);
         else
-            twi_lex_error(x, TWI_LOOP_E_EXPECTED,
-                          "argument, status, scalar, entry, order or func expected, found `%.*s`",
-                          (int)(x->length < 40 ? x->length : 40), x->word);
+            twi_lex_error(
+                x, TWI_LOOP_E_EXPECTED,
+                "argument, status, scalar, entry, merge, order or func expected, found `%.*s`",
+                (int)(x->length < 40 ? x->length : 40), x->word);
     }
     resolve(&p);
     return x->failed ? NULL : p.loop;

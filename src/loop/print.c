@@ -488,6 +488,8 @@ void twi_loop_print(const twi_loop *loop, twi_sb *out) {
     }
     for (uint32_t k = 0; k < loop->entry.n; k++)
         entry(loop, out, &loop->entry.at[k]);
+    for (uint32_t k = 0; k < loop->merge.n; k++)
+        twi_sb_printf(out, "merge %u\n", loop->merge.at[k]);
     for (uint32_t k = 0; k < loop->order.n; k++)
         order(out, &loop->order.at[k]);
     for (uint32_t k = 0; k < loop->func.n; k++)
