@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """PART=sanitize of make bench-gpu: NVIDIA's compute-sanitizer watches kernels on arrays that end where their allocation ends:
-memcheck, racecheck and initcheck must find nothing in the kernels' default and random plans (PLANS, default 2); then each
+memcheck, racecheck and initcheck must find nothing in the kernels' default and random plans (PLANS, default 1); then each
 barrier of a softmax is dropped, and a store and a load put past the end (mutations of its loop IR), which racecheck and
 memcheck must find. K=kernel,.. limits the kernels. SANITIZER names the program. Exit: 0 all as wanted, 1 not, 3 no
 sanitizer. With --child it is what runs under the sanitizer: KERNEL SETS PLAN [LOOP file], several with `;`."""
@@ -28,6 +28,7 @@ RUNS = {
     "embedding": "T=f32,I=i32,V=30,D=40,N=9", "histogram": "T=i32,N=300,B=16",
 }
 TOOLS = ("memcheck", "racecheck", "initcheck")
+LIMIT = int(os.environ.get("LIMIT") or 130)  # seconds of one run of the sanitizer
 FOUND = 77  # the sanitizer's exit status when it has found something
 
 
@@ -58,7 +59,11 @@ def child_run(tw, cuda, kernel, sets, plan, loop):
     for k in range(len(at)):
         cuda.download(c.addressof(host[k]), at[k], sizes[k])
     cuda.wait()
-    verdicts = compiled.judge([b and c.addressof(b) for b in before], [c.addressof(block) for block in host])
+    try:
+        verdicts = compiled.judge([b and c.addressof(b) for b in before], [c.addressof(block) for block in host])
+    except ours.Failed as why:  # the oracle's own limits are no finding of the sanitizer's
+        print(f"unjudged {kernel}: {str(why)[:200]}", flush=True)
+        verdicts = []
     wrong = [v[5] for v in verdicts if not v[1]]
     print(f"ran {kernel} {sets} {plan} {entry}: {'; '.join(wrong) or 'right'}", flush=True)
     return not wrong or loop is not None
@@ -96,11 +101,17 @@ def find_sanitizer():
 def watched(sanitizer, watch, runs, folder):
     """Exit status, what it saw, what the child said."""
     log = os.path.join(folder, "log")
-    done = subprocess.run([sanitizer, "--tool", watch, "--error-exitcode", str(FOUND), "--log-file", log, "--print-limit", "20",
-                           sys.executable, os.path.abspath(__file__), "--child", ";".join(runs)],
-                          cwd=ROOT, capture_output=True, text=True, errors="replace", check=False, timeout=450)
-    with open(log, encoding="utf-8", errors="replace") as file:
-        seen = [words.strip("= \n") for words in file if words.strip("= \n")]
+    command = [sanitizer, "--tool", watch, "--error-exitcode", str(FOUND), "--log-file", log, "--print-limit", "20",
+               sys.executable, os.path.abspath(__file__), "--child", ";".join(runs)]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False, timeout=LIMIT)
+    except subprocess.TimeoutExpired as late:
+        return -1, [], f"{(late.stdout or b'').decode(errors='replace')}\nfailed: not done within {LIMIT} s"
+    seen = []
+    if os.path.exists(log):
+        with open(log, encoding="utf-8", errors="replace") as file:
+            seen = [words.strip("= \n") for words in file if words.strip("= \n")]
+        os.remove(log)
     return done.returncode, seen, done.stdout + done.stderr
 
 
@@ -168,7 +179,7 @@ def main():
              if os.path.exists(os.path.join(ROOT, "kernels", k + ".tile"))]
     tw = ours.Tilewright()
     with tempfile.TemporaryDirectory() as folder:
-        failed = clean(sanitizer, folder, names, int(os.environ.get("PLANS") or 2))
+        failed = clean(sanitizer, folder, names, int(os.environ.get("PLANS") or 1))
         failed += caught(sanitizer, folder, tw, "drop-barrier", "racecheck")
         failed += caught(sanitizer, folder, tw, "write-past", "memcheck")
         failed += caught(sanitizer, folder, tw, "read-past", "memcheck")
