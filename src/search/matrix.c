@@ -213,6 +213,28 @@ static unsigned shapes(const twi_view *v, const matrix *x, shape *best) {
     return n;
 }
 
+/* Few rows: lanes along n, all rows in a worker's slots, and k over the subgroups, whose partial
+ * results are folded at the end. */
+static void thin(twi_offers *o, const matrix *x, int64_t wide, int64_t subs, int64_t ahead) {
+    const twi_view *v = o->view;
+    int64_t rows = 1, extent = v->axis[x->k].extent;
+    while (rows < 16 && rows < v->axis[x->m].extent)
+        rows *= 2;
+    if (rows * wide * ahead > v->caps->slots || subs * ahead > extent || subs > v->caps->sub)
+        return;
+    twi_plan *p = twi_view_plan(v);
+    twi_frame *f = &p->frame[0];
+    twi_cut_numbers m = {.unroll = rows}, n = {.lanes = v->caps->lane, .wide = wide};
+    twi_map *k = &f->map[x->k];
+    if (!twi_view_map(v, x->m, m, &f->map[x->m]) || !twi_view_map(v, x->n, n, &f->map[x->n]))
+        return;
+    k->n = 0;
+    k->d[k->n++] = (twi_digit){TWI_LV_LOOP, 0, twi_cdiv(extent, subs * ahead)};
+    put(k, TWI_LV_SUB, 1, subs);
+    put(k, TWI_LV_SLOT, 0, ahead);
+    twi_offer(o, "matrix", p);
+}
+
 void twi_propose_matrix(twi_offers *o) {
     const twi_view *v = o->view;
     matrix x;
@@ -227,4 +249,8 @@ void twi_propose_matrix(twi_offers *o) {
         if (i % 4 == 0)
             offer(o, &x, &best[i], DIRECT);
     }
+    for (int64_t subs = 4; subs <= 32; subs *= 2)
+        for (int64_t wide = 1; wide <= 4; wide *= 4)
+            for (int64_t ahead = 1; ahead <= 4; ahead *= 4)
+                thin(o, &x, wide, subs, ahead);
 }
