@@ -121,7 +121,7 @@ static unsigned row_axis(const twi_view *v) {
 static void implicit_rows(twi_offers *o, unsigned a) {
     const twi_view *v = o->view;
     int64_t n = v->axis[a].extent, most = v->caps->access_bytes / twi_view_bytes(v, a);
-    for (int64_t wide = 1; wide <= most; wide = wide < 4 && most >= 4 ? 4 : 2 * wide) {
+    for (int64_t wide = 1; wide <= most; wide = wide < most ? most : 2 * most) {
         int64_t lanes = power_up_to(twi_cdiv(n, wide), v->caps->lane);
         for (int64_t subs = 1; subs <= v->caps->sub; subs *= 2) {
             twi_cut_numbers c = {.lanes = lanes, .subs = subs, .wide = wide};

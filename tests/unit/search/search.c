@@ -288,6 +288,49 @@ static void reasons(void **state) {
     assert_non_null(strstr(why.text, "rank"));
 }
 
+/* Features of a plan's text on 32 lanes. */
+static twi_features features_of(tw_context *ctx, const tw_ir *ir, const char *text) {
+    twi_caps caps = caps_of(ctx, "simt32");
+    twi_plans plans;
+    twi_features f;
+    twi_why why = {""};
+    if (!twi_plan_parse(&ctx->arena, ir, "t.plan", text, strlen(text), &plans) ||
+        !twi_plan_counted(&ctx->arena, ir, &caps, &plans.scope[0], &f, &why))
+        fail_msg("%s %s", tw_diag_text(ctx, false), why.text);
+    return f;
+}
+
+/* Sectors by how lanes walk, waits by what stands between loads. */
+static void memory_features(void **state) {
+    tw_context *ctx = *state;
+    tw_ir *ir = row_sum_of(ctx, 8, 1024, TW_ORDER_FREE);
+    twi_features near = features_of(ctx, ir,
+                                    "plan row_sum/0 class=free\n"
+                                    "frame f: r = grid 8 ; w = slot 32, lane 32\nentry main\n"),
+                 far = features_of(ctx, ir,
+                                   "plan row_sum/0 class=free\n"
+                                   "frame f: r = grid 8 ; w = lane 32, slot 32\nentry main\n"),
+                 loop = features_of(ctx, ir,
+                                    "plan row_sum/0 class=free\n"
+                                    "frame f: r = grid 8 ; w = loop 8, slot 4, lane 32\n"
+                                    "entry main\n"),
+                 two = features_of(ctx, ir,
+                                   "plan row_sum/0 class=free\n"
+                                   "frame f: r = grid 8 ; w = slot 16, sub 2, lane 32\n"
+                                   "entry main\n");
+    uint32_t x = 1;                                 /* the first array */
+    assert_float_equal(near.sectors[x], 32 * 4, 0); /* 128 bytes a request */
+    assert_float_equal(far.sectors[x], 32 * 32, 0); /* a sector a lane */
+    assert_float_equal(two.sectors[x], 32 * 4, 0);  /* both subgroups */
+    assert_float_equal(near.rounds, 1, 0);
+    assert_float_equal(loop.rounds, 8, 0);
+    assert_float_equal(near.turns, 0, 0);
+    assert_true(two.turns > 0);
+    twi_caps caps = caps_of(ctx, "simt32");
+    assert_true(twi_search_cost(ir, &caps, &near) < twi_search_cost(ir, &caps, &far));
+    assert_true(twi_search_cost(ir, &caps, &near) < twi_search_cost(ir, &caps, &loop));
+}
+
 static void canonical_class(void **state) {
     tw_context *ctx = *state;
     for (unsigned t = 0; t < TARGETS; t++)
@@ -325,6 +368,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(two_scopes, setup, teardown),
         cmocka_unit_test_setup_teardown(lists, setup, teardown),
         cmocka_unit_test_setup_teardown(reasons, setup, teardown),
+        cmocka_unit_test_setup_teardown(memory_features, setup, teardown),
         cmocka_unit_test_setup_teardown(canonical_class, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
