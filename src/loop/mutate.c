@@ -346,8 +346,10 @@ static bool carries(const twi_func *f, twi_lid v) {
 
 static void drop_carry(edit *e, twi_lid v) { replace(e, v, twi_larg(e->f, v, 1), e->f->ins.n); }
 
+/* The status of a call apart: nobody may ever come there. */
 static bool is_atomic(const twi_func *f, twi_lid v) {
-    return f->ins.at[v].op == TWI_L_LSTORE && access_of(f, v)->merge;
+    return f->ins.at[v].op == TWI_L_LSTORE && access_of(f, v)->merge &&
+           object_of(f, v)->role != TWI_TEMP;
 }
 
 static void split_atomic(edit *e, twi_lid v) {
