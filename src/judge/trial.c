@@ -144,20 +144,34 @@ static twi_ran fault(twi_outcome *out, const twi_fault *f) {
     return TWI_RAN_FAULT;
 }
 
+/* What a module has beside the kernel's own arrays: partial results, the status of a call. */
+static void add_workspace(twi_unit *u, const twi_loop *loop, twi_interp_array *array) {
+    for (uint32_t k = u->ir->array.n; k < loop->array.n; k++) {
+        const twi_larray *a = &loop->array.at[k];
+        int64_t *stride = TWI_NEW_N(u->arena, int64_t, TWI_MAX_RANK), n = 1;
+        for (unsigned d = a->rank; d-- > 0;) {
+            stride[d] = n;
+            n *= a->extent[d];
+        }
+        array[k] = (twi_interp_array){twi_alloc_n(u->arena, (size_t)n + 1, 8), a->extent, stride};
+    }
+}
+
 static twi_ran run_interpreted(twi_unit *u, const twi_trial *t, arrays *a, unsigned pass,
                                twi_outcome *out) {
     const uint32_t n = u->ir->array.n;
     twi_interp_array *array = TWI_NEW_N(u->arena, twi_interp_array, t->loop->array.n + 1);
-    int64_t word = INT64_MAX, one = 1;
-    if (t->loop->status)
-        array[t->loop->status] = (twi_interp_array){&word, &one, &one};
+    add_workspace(u, t->loop, array);
     for (uint32_t k = 1; k < n; k++)
         array[k] = (twi_interp_array){
             .data = a->g[k].data, .shape = a->g[k].extent, .stride = a->g[k].stride};
+    int64_t word = INT64_MAX;
     twi_interp_result result = {0};
     const uint32_t entry =
         pass == 0 ? t->loop->entry.n - 1 : 0; /* pages are aligned: all facts hold */
     twi_interp_run(t->loop, entry, array, u->scalar, u->arena, &result);
+    if (t->loop->status)
+        memcpy(&word, array[t->loop->status].data, sizeof word);
     out->offending[pass] = word == INT64_MAX ? -1 : word;
     if (result.fault.kind != TWI_FAULT_NONE)
         return fault(out, &result.fault);
