@@ -69,7 +69,7 @@ static bool before(const twi_candidate *x, const twi_candidate *y) {
 uint32_t twi_search_list(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
                          const twi_wish *wish, uint32_t scope, twi_candidate **out) {
     forms f = forms_of(arena, ir);
-    twi_candidate *c[FORMS];
+    twi_candidate *c[FORMS] = {NULL};
     uint32_t n[FORMS] = {0}, at[FORMS] = {0}, all = 0;
     for (uint32_t k = 0; k < f.n; k++) {
         n[k] = twi_list_of(arena, f.ir[k], caps, wish, scope, &c[k]);
