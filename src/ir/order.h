@@ -23,8 +23,6 @@ typedef struct twi_order {
     uint32_t fold; /* value id of the fold in the lifted, specialised tile IR it describes */
     uint8_t n;
     uint8_t fused; /* dot: 1 fma, 0 a product rounded, then added */
-    uint8_t
-        merged; /* consecutive CHAIN digits whose extents multiply into one chain: 1 always today */
     twi_order_digit digit[24];
     uint32_t depth; /* roundings on the longest path (dot: + 1 if not fused), by the table of
                        collectives */

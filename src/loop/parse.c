@@ -142,7 +142,6 @@ static void order(twi_parser *p) {
     twi_lex_expect(x, "depth");
     o.depth = (uint32_t)twi_lex_int(x, 0, UINT32_MAX);
     o.fused = twi_lex_take(x, "fused");
-    o.merged = twi_lex_take(x, "merged");
     bool more = twi_lex_take(x, ":");
     while (more && !x->failed) {
         if (o.n >= sizeof o.digit / sizeof *o.digit) {

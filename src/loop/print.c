@@ -451,8 +451,7 @@ static void entry(const twi_loop *loop, twi_sb *out, const twi_entry *e) {
 }
 
 static void order(twi_sb *out, const twi_order *o) {
-    twi_sb_printf(out, "order %u depth %u%s%s", o->fold, o->depth, o->fused ? " fused" : "",
-                  o->merged ? " merged" : "");
+    twi_sb_printf(out, "order %u depth %u%s", o->fold, o->depth, o->fused ? " fused" : "");
     for (unsigned k = 0; k < o->n; k++)
         twi_sb_printf(out, "%s axis %u %s %lld*%lld", k ? "," : " :", o->digit[k].axis,
                       o->digit[k].how == TWI_HOW_CHAIN ? "chain" : "tree",

@@ -158,17 +158,24 @@ static void read_partials(twi_lowering *w, const twi_fold *f, const board *b, bo
         for (int64_t j = 1; j < left; j++)
             s[0] = twi_state_combine(w, f, s[0], s[j]);
     }
-    twi_fold_settle(w, f, s[0], at_top && w->c.open.n == depth);
+    if (twi_fold_carries(f))
+        twi_carry_add(w, f, s[0]);
+    else
+        twi_fold_settle(w, f, s[0], at_top && w->c.open.n == depth);
     twi_w_shut(w, depth);
     twi_w_forget(w, mark);
 }
 
-void twi_fold_collect(twi_lowering *w, twi_fold *folds, unsigned n) {
+static bool collected_at(const twi_lowering *w, const twi_fold *f, int level) {
+    return twi_fold_subs(w, f) > 1 && (twi_fold_carries(f) ? f->level == level : level < 0);
+}
+
+void twi_fold_collect(twi_lowering *w, twi_fold *folds, unsigned n, int level) {
     board boards[64] = {0};
     uint64_t effects = 0;
     unsigned with_subs = 0;
     for (unsigned k = 0; k < n && k < 64; k++) {
-        if (twi_fold_subs(w, &folds[k]) == 1)
+        if (!collected_at(w, &folds[k], level))
             continue;
         make_board(w, &folds[k], &boards[k]);
         effects |= twi_w_effect(w);
@@ -178,11 +185,11 @@ void twi_fold_collect(twi_lowering *w, twi_fold *folds, unsigned n) {
         return;
     twi_w_event(w, 0, effects);
     for (unsigned k = 0; k < n; k++)
-        if (twi_fold_subs(w, &folds[k]) > 1)
+        if (collected_at(w, &folds[k], level))
             write_partials(w, &folds[k], &boards[k]);
     halve_all(w, folds, boards, n < 64 ? n : 64, effects);
     twi_w_event(w, effects, 0);
     for (unsigned k = 0; k < n; k++)
-        if (twi_fold_subs(w, &folds[k]) > 1)
-            read_partials(w, &folds[k], &boards[k], true);
+        if (collected_at(w, &folds[k], level))
+            read_partials(w, &folds[k], &boards[k], level < 0);
 }

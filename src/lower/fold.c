@@ -64,6 +64,8 @@ void twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsi
         f->folded |= 1ull << i->fold[k];
     f->streams = twi_fold_streams(w->ir, w->frame, id);
     f->even = twi_is_merged(w->ir, id) && twi_merged_even(w, f);
+    const twi_place *place = twi_plan_place(w->plan, id);
+    f->weight = place && place->fold == TWI_FOLD_WEIGHT;
     f->first_loop = f->chunk_loop = -1;
     for (unsigned k = 0; k < n; k++) {
         if (!((f->own | f->folded) >> loops[k].axis & 1))
@@ -73,8 +75,10 @@ void twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsi
             continue;
         bool chunk = twi_is_canonical_row(w->ir, id) && !f->streams &&
                      twi_map_weight(twi_w_map(w, loops[k].axis), loops[k].digit) >= 2048;
-        if (chunk)
+        if (chunk || (f->weight && f->chunk_loop < 0))
             f->chunk_loop = (int)k;
+        else if (f->weight)
+            continue;
         else if (f->first_loop < 0)
             f->first_loop = (int)k;
     }
@@ -197,6 +201,14 @@ static void acc_object(twi_lowering *w, twi_fold *f, unsigned state, tw_elem ele
     f->acc[state] = twi_lb_object(&w->c, &o);
 }
 
+void twi_fold_acc(twi_lowering *w, twi_fold *f) {
+    tw_elem elem = (tw_elem)twi_ins_of(w->ir, twi_arg(w->ir, f->id, 0))->type.elem;
+    const bool merged = twi_is_merged(w->ir, f->id);
+    for (unsigned k = 0; k < f->states; k++)
+        if (!f->acc[k])
+            acc_object(w, f, k, k == 0 || merged ? elem : TW_I64);
+}
+
 /* Opens the digits that tell accumulators apart, those of `axes`; loops stay loops. */
 void twi_fold_open(twi_lowering *w, const twi_fold *f, uint64_t axes) {
     for (unsigned a = 0; a < w->ir->axis.n; a++)
@@ -205,7 +217,7 @@ void twi_fold_open(twi_lowering *w, const twi_fold *f, uint64_t axes) {
                 twi_w_open(w, a, d);
 }
 
-static twi_state acc_load(twi_lowering *w, const twi_fold *f) {
+twi_state twi_fold_get(twi_lowering *w, const twi_fold *f) {
     twi_lid index[TWI_MAX_RANK];
     twi_state s = {{0, 0, 0}};
     twi_fold_index(w, f, index);
@@ -216,7 +228,7 @@ static twi_state acc_load(twi_lowering *w, const twi_fold *f) {
     return s;
 }
 
-static void acc_store(twi_lowering *w, const twi_fold *f, twi_state s) {
+void twi_fold_put(twi_lowering *w, const twi_fold *f, twi_state s) {
     twi_lid index[TWI_MAX_RANK];
     twi_fold_index(w, f, index);
     for (unsigned k = 0; k < f->states; k++) {
@@ -228,7 +240,7 @@ static void acc_store(twi_lowering *w, const twi_fold *f, twi_state s) {
 
 /* A dot's start value goes into the chain where there is one chain, else it is added at the end. */
 static bool starts_chain(const twi_lowering *w, const twi_fold *f) {
-    bool split = false;
+    bool split = twi_fold_carries(f);
     for (unsigned a = 0; a < w->ir->axis.n; a++) {
         if (!(f->folded >> a & 1))
             continue;
@@ -245,18 +257,14 @@ void twi_fold_init(twi_lowering *w, twi_fold *f) {
         twi_stream_init(w, f);
         return;
     }
-    tw_elem elem = (tw_elem)twi_ins_of(w->ir, twi_arg(w->ir, f->id, 0))->type.elem;
-    const bool merged = twi_is_merged(w->ir, f->id);
-    for (unsigned k = 0; k < f->states; k++)
-        if (!f->acc[k])
-            acc_object(w, f, k, k == 0 || merged ? elem : TW_I64);
+    twi_fold_acc(w, f);
     uint32_t mark = twi_w_scope(w);
     unsigned depth = twi_w_depth(w);
     twi_fold_open(w, f, f->own | f->folded);
     twi_state s = twi_state_identity(w, f, 1);
     if (twi_dot_start(w->ir, f->id) && starts_chain(w, f) && !w->splits.n)
         s.v[0] = twi_w_value(w, twi_dot_start(w->ir, f->id));
-    acc_store(w, f, s);
+    twi_fold_put(w, f, s);
     twi_w_shut(w, depth);
     twi_w_forget(w, mark);
 }
@@ -324,15 +332,15 @@ void twi_fold_update(twi_lowering *w, const twi_fold *f) {
         twi_stream_update(w, f, element(w, f, real).v[0], real);
         return;
     }
-    twi_state acc = acc_load(w, f);
+    twi_state acc = twi_fold_get(w, f);
     if (multiplies(fold_ins(w, f))) {
         twi_state r = {{dot_step(w, f, acc.v[0]), 0, 0}};
         if (real && !pads_are_zero(w, f->id))
             r.v[0] = twi_w_op(w, TWI_SELECT, real, r.v[0], acc.v[0]);
-        acc_store(w, f, r);
+        twi_fold_put(w, f, r);
         return;
     }
-    acc_store(w, f, twi_state_combine(w, f, acc, element(w, f, real)));
+    twi_fold_put(w, f, twi_state_combine(w, f, acc, element(w, f, real)));
 }
 
 /* ---- finishing
@@ -370,10 +378,10 @@ typedef struct {
     int64_t weight;
 } part_digit;
 
-/* Folded slot and lane digits in the order in which they combine: slots, then lanes; canonical: by
- * weight. */
+/* Folded slot and lane digits in the order in which they combine: slots, then lanes; canonical and
+ * by weight: as they weigh, row-major over the bracket. */
 static unsigned part_digits(const twi_lowering *w, const twi_fold *f, part_digit *out) {
-    bool weight = twi_is_canonical_row(w->ir, f->id);
+    bool weight = twi_is_canonical_row(w->ir, f->id) || f->weight;
     unsigned n = 0;
     for (int level = TWI_LV_SLOT; level >= TWI_LV_LANE; level -= TWI_LV_SLOT - TWI_LV_LANE) {
         for (unsigned a = w->ir->axis.n; a-- > 0;) {
@@ -382,7 +390,7 @@ static unsigned part_digits(const twi_lowering *w, const twi_fold *f, part_digit
                 if (m->d[d].level != level || m->d[d].extent == 1 ||
                     (level == TWI_LV_SLOT && !(f->inner[a] >> d & 1)))
                     continue;
-                part_digit p = {a, d, twi_map_weight(m, d)};
+                part_digit p = {a, d, twi_row_major_weight(fold_ins(w, f), a, m, d)};
                 unsigned at = n++;
                 for (; weight && at > 0 && out[at - 1].weight > p.weight; at--)
                     out[at] = out[at - 1];
@@ -398,7 +406,7 @@ static unsigned part_digits(const twi_lowering *w, const twi_fold *f, part_digit
 static twi_state combine_parts(twi_lowering *w, const twi_fold *f, const part_digit *p,
                                unsigned n) {
     if (n == 0)
-        return acc_load(w, f);
+        return twi_fold_get(w, f);
     const part_digit *last = &p[n - 1];
     const twi_digit *d = &twi_w_map(w, last->axis)->d[last->digit];
     if (d->level == TWI_LV_LANE)
@@ -519,6 +527,8 @@ void twi_fold_finish(twi_lowering *w, twi_fold *f, bool at_top) {
     if (subs) {
         for (unsigned k = 0; k < f->states; k++)
             twi_w_stripe_store(w, f->part[k], f->own, s.v[k]);
+    } else if (twi_fold_carries(f)) {
+        twi_carry_add(w, f, s);
     } else if (f->chunk_loop >= 0) {
         chunk_store(w, f, s);
     } else {

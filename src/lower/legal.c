@@ -349,6 +349,9 @@ static bool value_fits(const judge *j, twi_id v) {
     if (twi_is_canonical_row(j->ir, v) && !twi_fold_streams(j->ir, frame, v) &&
         (!canonical_subs_fit(j, v) || !canonical_loops_fit(j, v)))
         return false;
+    if (place && place->fold == TWI_FOLD_WEIGHT && twi_is_merged(j->ir, v))
+        return twi_refuse(j->why, "fold %s: fold weight of several results is not built yet",
+                          twi_value_name(j->ir, v));
     if ((j->cut.value[v].kept || twi_op_row(i->op)->kind == TWI_KIND_ORDER) && !stripe_fits(j, v))
         return false;
     return twi_op_row(i->op)->kind != TWI_KIND_EFFECT || updates_fit(j, v);

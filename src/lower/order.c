@@ -81,6 +81,58 @@ static int64_t add_loops(describer *d) {
     return total;
 }
 
+int64_t twi_row_major_weight(const twi_ins *fold, unsigned axis, const twi_map *m, unsigned digit) {
+    int64_t outer = 0;
+    for (unsigned k = 0; k < fold->nfold; k++)
+        if (fold->fold[k] == axis)
+            outer = (int64_t)(fold->nfold - 1 - k) << 56;
+    return outer + twi_map_weight(m, digit);
+}
+
+/* Slots and lanes by ascending weight; rounds of their trees. */
+static unsigned add_by_weight(describer *d) {
+    unsigned rounds = 0;
+    for (int64_t last = -1;;) {
+        int64_t best = INT64_MAX;
+        unsigned axis = 0, digit = 0;
+        for (unsigned n = 0; n < d->i->nfold; n++) {
+            const twi_map *m = &d->f->map[d->i->fold[n]];
+            for (unsigned k = 0; k < m->n; k++) {
+                bool part = m->d[k].level == TWI_LV_SLOT || m->d[k].level == TWI_LV_LANE;
+                int64_t weight = twi_row_major_weight(d->i, d->i->fold[n], m, k);
+                if (!part || m->d[k].extent == 1 || weight <= last || weight >= best)
+                    continue;
+                best = weight;
+                axis = d->i->fold[n];
+                digit = k;
+            }
+        }
+        if (best == INT64_MAX)
+            return rounds;
+        const twi_map *m = &d->f->map[axis];
+        add(d, axis, TWI_HOW_TREE, twi_map_weight(m, digit), m->d[digit].extent);
+        rounds += log2_up(m->d[digit].extent);
+        last = best;
+    }
+}
+
+/* What fold weight does: slots and lanes, subgroups, then a carry over serial digits and loops. */
+static void describe_by_weight(describer *d, uint32_t more) {
+    unsigned rounds = add_by_weight(d), none = 0;
+    const bool tree = twi_fold_subs_in_tree(d->ir, d->f, d->o->fold);
+    int64_t subs =
+        add_level(d, TWI_LV_SUB, tree ? TWI_HOW_TREE : TWI_HOW_CHAIN, tree ? &rounds : &none);
+    bool split = d->o->n > 0;
+    if (subs > 1) /* keeps the chain of subgroups apart from the chain in time */
+        add(d, d->i->fold[0], TWI_HOW_TREE, 1, 1);
+    const unsigned before = d->o->n;
+    int64_t chain = add_loops(d);
+    chain *= add_level(d, TWI_LV_SERIAL, TWI_HOW_CHAIN, &none);
+    split |= d->o->n > before;
+    d->o->depth = (uint32_t)(chain - 1 + rounds + (tree ? 0 : subs - 1)) + more +
+                  (split && twi_dot_start(d->ir, d->o->fold) ? 1 : 0);
+}
+
 /* What one launch does; partial: the fold is completed by a second one. */
 static void describe_launch(const tw_ir *ir, const twi_plan *plan, twi_id fold, bool partial,
                             twi_order *o) {
@@ -91,8 +143,11 @@ static void describe_launch(const tw_ir *ir, const twi_plan *plan, twi_id fold, 
     unsigned rounds = 0, none = 0;
     memset(o, 0, sizeof *o);
     o->fold = fold;
-    o->merged = 1;
     o->fused = product && !(place && place->atom == TWI_ATOM_MULADD);
+    if (place && place->fold == TWI_FOLD_WEIGHT) {
+        describe_by_weight(&d, product ? 1 : 0);
+        return;
+    }
     int64_t chain = add_loops(&d);
     chain *= add_level(&d, TWI_LV_SERIAL, TWI_HOW_CHAIN, &none);
     unsigned before = o->n;

@@ -402,6 +402,8 @@ static void emit_level(walk *g, int level) {
     emit_stages(g, level);
     for (uint32_t k = 0; k < g->folds.n; k++) {
         twi_fold *f = &g->folds.at[k];
+        if (twi_fold_carries(f) && f->chunk_loop == level)
+            twi_carry_init(w, f);
         if (f->first_loop >= 0 ? f->first_loop == level : f->level == level)
             twi_fold_init(w, f);
     }
@@ -409,6 +411,8 @@ static void emit_level(walk *g, int level) {
     for (uint32_t k = 0; k < g->folds.n; k++)
         if (g->folds.at[k].first_loop < 0 && g->folds.at[k].level == level)
             twi_fold_finish(w, &g->folds.at[k], top);
+    if (level > 0)
+        twi_fold_collect(w, g->folds.at, g->folds.n, level);
     if (level == (int)g->loops)
         return;
     uint32_t mark = twi_w_scope(w);
@@ -425,7 +429,9 @@ static void emit_level(walk *g, int level) {
     for (uint32_t k = 0; k < g->folds.n; k++) {
         if (g->folds.at[k].first_loop == level)
             twi_fold_finish(w, &g->folds.at[k], top);
-        if (g->folds.at[k].chunk_loop == level)
+        if (twi_fold_carries(&g->folds.at[k]) && g->folds.at[k].chunk_loop == level)
+            twi_carry_finish(w, &g->folds.at[k], top);
+        else if (g->folds.at[k].chunk_loop == level)
             twi_fold_finish_chunks(w, &g->folds.at[k], top);
     }
 }
@@ -464,7 +470,7 @@ static void emit_group(walk *g) {
     carrier_events(g);
     uint32_t mark = twi_w_scope(w);
     emit_level(g, 0);
-    twi_fold_collect(w, g->folds.at, g->folds.n);
+    twi_fold_collect(w, g->folds.at, g->folds.n, -1);
     for (uint32_t k = 0; k < g->items.n; k++)
         if (g->items.at[k].kind == ITEM_SCAN)
             twi_scan_finish(w, g->items.at[k].id);

@@ -208,12 +208,15 @@ typedef struct twi_fold {
     uint64_t own, folded; /* axes */
     int first_loop;       /* position in the walk's loops of its outermost folded loop; -1: none */
     int chunk_loop;       /* canonical rows longer than a chunk: position of the chunk loop, before
-                             first_loop; -1 */
+                             first_loop; by weight: of the outermost folded loop, first_loop is -1
+                             then; -1 */
     int level;            /* loops open around an update */
     uint8_t inner[TWI_MAX_AXES];       /* digits of each axis that tell its accumulators apart */
     uint8_t chunk_inner[TWI_MAX_AXES]; /* digits of its own axes opened inside the chunk loop */
     uint32_t acc[TWI_STATES];          /* objects */
     uint32_t chunks;                   /* canonical: results of chunks */
+    bool weight;                       /* the plan says so */
+    uint32_t carry[TWI_STATES];        /* by weight, with folded loops */
     bool streams;                      /* canonical, element by element (plan/scope.h): */
     unsigned levels;                   /* rows of accumulators, the last dimension lanes[level] */
     uint32_t row[TWI_STREAM_LEVELS];
@@ -230,7 +233,8 @@ void twi_fold_update(twi_lowering *w, const twi_fold *f); /* one element */
 void twi_fold_finish(twi_lowering *w, twi_fold *f,
                      bool at_top); /* slots and lanes; a home, or a part to collect */
 void twi_fold_finish_chunks(twi_lowering *w, twi_fold *f, bool at_top);
-void twi_fold_collect(twi_lowering *w, twi_fold *folds, unsigned n); /* subgroups */
+/* Subgroups: of folds by weight whose updates stand at `level`, of all others if that is -1. */
+void twi_fold_collect(twi_lowering *w, twi_fold *folds, unsigned n, int level);
 int64_t twi_fold_subs(const twi_lowering *w,
                       const twi_fold *f); /* product of its folded sub digits */
 void twi_fold_settle(twi_lowering *w, const twi_fold *f, twi_state s,
@@ -248,6 +252,13 @@ bool twi_is_canonical_row(const tw_ir *ir, twi_id fold); /* canonical sum or pro
 twi_object twi_fold_shape(twi_lowering *w, const twi_fold *f, tw_elem elem, int64_t more);
 unsigned twi_fold_index(twi_lowering *w, const twi_fold *f, twi_lid *index);
 void twi_fold_open(twi_lowering *w, const twi_fold *f, uint64_t axes);
+void twi_fold_acc(twi_lowering *w, twi_fold *f); /* makes its accumulators */
+twi_state twi_fold_get(twi_lowering *w, const twi_fold *f);
+void twi_fold_put(twi_lowering *w, const twi_fold *f, twi_state s);
+bool twi_fold_carries(const twi_fold *f); /* by weight, across loops (carry.c) */
+void twi_carry_init(twi_lowering *w, twi_fold *f);
+void twi_carry_add(twi_lowering *w, const twi_fold *f, twi_state s);
+void twi_carry_finish(twi_lowering *w, const twi_fold *f, bool at_top);
 void twi_stream_init(twi_lowering *w, twi_fold *f);
 /* x: the element at the open digits, the identity where it is not `real` (0: it always is). */
 void twi_stream_update(twi_lowering *w, const twi_fold *f, twi_lid x, twi_lid real);
@@ -327,6 +338,10 @@ void twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out);
 /* ---- lanes.c: one subgroup's access of an object, implicit lanes ---- */
 double twi_access_sectors(const twi_func *f, const twi_touch *t); /* of 32 bytes */
 double twi_access_turns(const twi_func *f, const twi_touch *t); /* of the banks of shared memory */
+
+/* ---- order.c ---- */
+/* Orders digits of all axes of a fold's bracket: the last axis weighs least. */
+int64_t twi_row_major_weight(const twi_ins *fold, unsigned axis, const twi_map *m, unsigned digit);
 
 /* ---- phase.c, region.c, stage.c, effects.c ---- */
 void twi_w_phase(twi_lowering *w, uint32_t region, unsigned p);

@@ -117,8 +117,9 @@ twi_tree *twi_tree_of(twi_arena *arena, const twi_order *order, const uint8_t *a
     t->leaf = TWI_NEW_N(arena, uint32_t, slots);
     if (!place(t, d, n_digits, extent, n, TWI_NEW_N(arena, uint8_t, total + 1)))
         return NULL;
-    for (unsigned k = 0; k < n_digits; k++)
-        add_level(t, d[k].how, (uint64_t)d[k].extent, merge);
+    for (unsigned k = 0; k < n_digits; k++) /* a tree of one keeps two chains apart */
+        add_level(t, d[k].how, (uint64_t)d[k].extent,
+                  merge && k > 0 && d[k - 1].how == TWI_HOW_CHAIN);
     count_depth(t);
     return t;
 }

@@ -194,12 +194,65 @@ static bool canonical_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
                (long long)n, twi_level_name(m->d[i - 1].level), (long long)m->d[i - 1].extent);
 }
 
+static unsigned opened_at(const twi_frame *f, unsigned axis, unsigned digit) {
+    unsigned k = 0;
+    while (k < f->loops && !(f->order[k].axis == axis && f->order[k].digit == digit))
+        k++;
+    return k;
+}
+
+/* fold weight: row-major, rolled digits outside subgroups outside slots and lanes; loops opened
+ * from the greatest weight. */
+static bool weight_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
+    const twi_ins *ins = twi_ins_of(j->ir, v);
+    static const uint8_t rank[TWI_LEVELS] = {[TWI_LV_SERIAL] = 1,
+                                             [TWI_LV_LOOP] = 1,
+                                             [TWI_LV_SUB] = 2,
+                                             [TWI_LV_LANE] = 3,
+                                             [TWI_LV_SLOT] = 3};
+    unsigned last = 0, level = TWI_LV_GRID, next = 0;
+    bool rolled = false;
+    for (unsigned k = 0; k < ins->nfold; k++) {
+        unsigned axis = ins->fold[k];
+        const twi_map *m = &f->map[axis];
+        for (unsigned i = first_digit(j, axis); i < m->n; i++) {
+            unsigned at = rank[m->d[i].level], place = opened_at(f, axis, i);
+            if (m->d[i].extent == 1)
+                continue;
+            if (!at)
+                return refuse_fold(j, v, axis, m, "fold weight beside a %s digit is not built yet",
+                                   twi_level_name(m->d[i].level));
+            if (at < last)
+                return refuse_fold(j, v, axis, m,
+                                   "fold weight: %s %lld weighs less than a %s digit: loops "
+                                   "outermost, then sub digits, then slots and lanes",
+                                   twi_level_name(m->d[i].level), (long long)m->d[i].extent,
+                                   twi_level_name(level));
+            if (m->d[i].level == TWI_LV_LOOP && place < next)
+                return refuse_fold(j, v, axis, m,
+                                   "fold weight: loop %lld is opened outside one of greater weight",
+                                   (long long)m->d[i].extent);
+            next = m->d[i].level == TWI_LV_LOOP ? place + 1 : next;
+            last = at;
+            rolled |= at == rank[TWI_LV_LOOP];
+            level = m->d[i].level;
+        }
+    }
+    uint64_t folded = twi_fold_axes(j->ir, v);
+    int64_t own = twi_judge_level(f, ins->type.axes, TWI_LV_LOOP);
+    return !rolled || own == 1 || twi_judge_level(f, folded, TWI_LV_SUB) == 1 ||
+           twi_refuse(j->why,
+                      "fold %s: fold weight over subgroups inside %lld trips of loops of its own "
+                      "axes is not built yet",
+                      twi_value_name(j->ir, v), (long long)own);
+}
+
 static bool order_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
     const twi_ins *ins = twi_ins_of(j->ir, v);
     const twi_place *place = twi_plan_place(j->p, v);
     unsigned order = ins->order == TWI_ORDER_DEFAULT ? j->ir->order : ins->order;
     if (!twi_fold_rounds(j->ir, v) || order == TWI_ORDER_FREE)
-        return true;
+        return !place || place->fold != TWI_FOLD_WEIGHT || weight_fits(j, v, f);
     if (order == TWI_ORDER_TREE)
         return twi_refuse(j->why, "fold %s: order tree is not built yet", twi_value_name(j->ir, v));
     if (place && place->fold)

@@ -23,7 +23,7 @@ static const char all[] =
     "  launch all_aligned16 grid 128\n"
     "}\n"
     "order 12 depth 9 : axis 2 chain 16*64, axis 2 tree 4*16, axis 2 tree 16*1\n"
-    "order 13 depth 3 fused merged : axis 1 chain 4*1\n"
+    "order 13 depth 3 fused : axis 1 chain 4*1\n"
     "func all_main entry 0 scope 0 explicit lanes 16 subs 1 {\n"
     "  array X = 1 f32[128, 1024] stride [*, 1] align 16\n"
     "  array Y = 2 bf16[128] stride [*]\n"

@@ -103,6 +103,22 @@ static const subject given_plans[] = {
      "frame f: m = grid 5, slot 2, sub 4 ; n = grid 13, lane 4\n"
      "frame g: m = grid 5, slot 2, lane 4 ; n = grid 13, sub 4\n"
      "value X: to g via shared\nentry main\n"},
+    /* by weight: a scalar carry over loops, slots, lanes and subgroups inside */
+    {"row_sum", "R=3 W=1500", "T=f32", "simt32",
+     "plan row_sum/0 class=free\nframe f: r = grid 3 ; w = loop 3, sub 4, lane 32, slot 4\n"
+     "value sum.1: fold weight\nentry main\n"},
+    {"argmax", "R=4 W=300", "T=f32", "simt4",
+     "plan argmax/0 class=canonical\n"
+     "frame f: r = grid 2, slot 2 ; w = loop 5, sub 2, slot 4, lane 4, slot 2\n"
+     "value argmax.1: fold weight\nentry main\n"},
+    {"row_sum", "R=3 W=700", "T=bf16", "cpu-avx512",
+     "plan row_sum/0 class=free\nframe f: r = grid 1, loop 3 ; w = loop 2, loop 8, slot 4, lane "
+     "16\n"
+     "value sum.1: fold weight\nentry main\n"},
+    {"gemm", "M=5 N=19 K=33", "T=f32", "cpu-avx512",
+     "plan gemm/0 class=free\n"
+     "frame f: m = grid 3, slot 2 ; n = grid 1, loop 2, lane 16 ; k = loop 9, slot 4\n"
+     "value dot.1: fold weight\nentry main\n"},
     /* the start of a dot is added after the loops in which slot arrays of its values were filled */
     {"attention", "B=1 H=1 G=1 I=1 J=33 D=4 E=3", "T=f32 CAUSAL=true", "cpu-avx512",
      "plan attention/0 target=cpu-avx512 isa=avx512 class=free spec T=f32 CAUSAL=true BI=32 BJ=32 "

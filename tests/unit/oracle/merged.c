@@ -132,7 +132,7 @@ static void orders_hold(void **unused) {
                 const twi_fixture fix = (twi_fixture)(TWI_FIX_NONE + 1 + seed % (TWI_FIXTURES - 1));
                 twi_fixture_fill(t.ir, 1, fix, seed, x);
                 t.array[1] = x;
-                twi_order o = {.n = 1, .merged = 1, .digit = {{1, (uint8_t)how, 1, 64}}};
+                twi_order o = {.n = 1, .digit = {{1, (uint8_t)how, 1, 64}}};
                 o.fold = find_op(t.ir, fold ? TWI_MOMENTS : TWI_LOGSUMEXP, 0);
                 run(&t, &o, 1, false);
                 state s = in_order(x, 64, (twi_how)how, fold);

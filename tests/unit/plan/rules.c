@@ -181,6 +181,10 @@ static void places(void **state) {
         {SOFTMAX, "cpu-avx512",
          "frame f: r = grid 1, loop 100000 ; w = loop 1000\nvalue p: keep stripe",
          "value p: a stripe of 100000000 x 4 B > 268435456 B"},
+        {ROW_SUM, "simt32",
+         "frame f: r = grid 128 ; w = slot 16, sub 2, lane 32\nvalue s: fold weight",
+         "fold s: w = slot 16, sub 2, lane 32: fold weight: sub 2 weighs less than a slot digit: "
+         "loops outermost, then sub digits, then slots and lanes"},
         {SOFTMAX, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nvalue s: keep stripe",
          "value s: only values computed element by element are kept, sum results are in any case"},
         {SOFTMAX, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nvalue p: keep scratch",
