@@ -72,12 +72,16 @@ static void open_level(twi_lowering *w, unsigned level, int64_t total) {
     }
 }
 
+void twi_w_open_workers(twi_lowering *w) {
+    open_level(w, TWI_LV_SUB, w->subs);
+    open_level(w, TWI_LV_LANE, w->lanes);
+}
+
 void twi_w_open_group(twi_lowering *w) {
     for (unsigned f = w->plan->frames; f-- > 0;) {
         twi_w_enter(w, f);
         twi_w_open_grid(w);
-        open_level(w, TWI_LV_SUB, w->subs);
-        open_level(w, TWI_LV_LANE, w->lanes);
+        twi_w_open_workers(w);
     }
 }
 

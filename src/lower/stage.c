@@ -123,12 +123,105 @@ static void copy_together(twi_lowering *w, const twi_stage_plan *s, uint32_t obj
         w->digit[s->order[k].axis][s->order[k].digit] = saved[k];
 }
 
+/* ---- copies by their own maps ---- */
+
+/* The frame in force with the tile's digits in the copy's way: grid and serial digits stay. */
+static twi_frame *copy_frame(twi_lowering *w, const twi_stage_plan *s) {
+    twi_frame *f = twi_copy(w->arena, w->frame, sizeof *w->frame);
+    f->axes &= load_axes(w, s);
+    f->loops = 0;
+    for (unsigned a = 0; a < w->ir->axis.n; a++) {
+        twi_map *m = &f->map[a];
+        if (!(s->copy_axes >> a & 1))
+            continue;
+        while (m->n && holds(s, a, m->n - 1u))
+            m->n--;
+        for (unsigned d = 0; d < s->copy[a].n; d++)
+            m->d[m->n++] = s->copy[a].d[d];
+    }
+    return f;
+}
+
+/* q / weight % extent of the tile's position q on an axis: digit by digit where one of the tile is
+ * made of whole parts of the copy's. */
+static twi_lid tile_digit(twi_lowering *w, unsigned axis, unsigned first, int64_t weight,
+                          int64_t extent) {
+    const twi_map *m = twi_w_map(w, axis);
+    const int64_t top = weight * extent;
+    twi_lid sum = twi_w_int(w, 0), whole = sum;
+    bool parts = true;
+    for (unsigned d = first; d < m->n; d++) {
+        int64_t own = twi_map_weight(m, d), end = own * m->d[d].extent;
+        twi_lid c = w->digit[axis][d];
+        if (m->d[d].extent == 1)
+            continue;
+        whole = twi_w_ix(w, TWI_ADD, whole, twi_w_ix(w, TWI_MUL, c, twi_w_int(w, own)));
+        parts =
+            parts && (own % weight == 0 || weight % own == 0) && (own % top == 0 || top % own == 0);
+        if (!parts || own >= top || end <= weight)
+            continue;
+        if (end > top)
+            c = twi_w_ix(w, TWI_IMOD, c, twi_w_int(w, top / own));
+        c = own >= weight ? twi_w_ix(w, TWI_MUL, c, twi_w_int(w, own / weight))
+                          : twi_w_ix(w, TWI_IDIV, c, twi_w_int(w, weight / own));
+        sum = twi_w_ix(w, TWI_ADD, sum, c);
+    }
+    if (parts)
+        return sum;
+    whole = twi_w_ix(w, TWI_IDIV, whole, twi_w_int(w, weight));
+    return twi_w_ix(w, TWI_IMOD, whole, twi_w_int(w, extent));
+}
+
+/* Index of the copy's open digits; tile: the frame that the stage's order speaks of. */
+static void copied_index(twi_lowering *w, const twi_stage_plan *s, const twi_frame *tile,
+                         twi_lid *index) {
+    for (unsigned k = 0; k < s->n; k++) {
+        unsigned a = s->order[k].axis, d = s->order[k].digit;
+        const twi_map *m = &tile->map[a];
+        unsigned first = twi_w_map(w, a)->n - s->copy[a].n;
+        index[k] = tile_digit(w, a, first, twi_map_weight(m, d), m->d[d].extent);
+    }
+}
+
+static void open_copy(twi_lowering *w, unsigned level) {
+    for (unsigned a = 0; a < w->ir->axis.n; a++)
+        for (unsigned d = 0; (w->frame->axes >> a & 1) && d < twi_w_map(w, a)->n; d++)
+            if (twi_w_map(w, a)->d[d].level == level)
+                twi_w_open(w, a, d);
+}
+
+static void copy_by_map(twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
+    const twi_frame *tile = w->frame;
+    twi_lid index[TWI_MAX_LOOPS], (*digit)[TWI_MAX_DIGITS] = w->digit;
+    unsigned depth = twi_w_depth(w);
+    twi_mask lead = {0, 0, 0};
+    w->digit = twi_copy(w->arena, digit, TWI_MAX_AXES * sizeof *digit);
+    w->frame = copy_frame(w, s);
+    twi_w_open_workers(w);
+    twi_w_leader(w, w->frame->axes, &lead);
+    if (lead.scalar)
+        twi_w_if(w, lead.scalar);
+    open_copy(w, TWI_LV_LOOP);
+    if (twi_w_is_wide(w, s->value))
+        twi_w_fetch(w, s->value);
+    open_copy(w, TWI_LV_SLOT);
+    twi_lid x = twi_w_array_load(w, s->value, true);
+    copied_index(w, s, tile, index);
+    twi_w_store(w, stage_access(w, s, object), index, x, 0);
+    twi_w_shut(w, depth);
+    w->buffer[s->value] = 0;
+    w->frame = tile;
+    w->digit = digit;
+}
+
 void twi_w_stage_copy(twi_lowering *w, unsigned stage) {
     const twi_stage_plan *s = &w->plan->stage[stage];
     uint32_t object = make_object(w, s);
-    w->copying = true;
+    w->copying = w->vectors || !s->copy_axes;
     if (w->vectors)
         copy_alone(w, s, object);
+    else if (s->copy_axes)
+        copy_by_map(w, s, object);
     else
         copy_together(w, s, object);
     w->copying = false;
