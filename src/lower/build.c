@@ -255,11 +255,10 @@ static void opened(twi_lowering *w, double trips, twi_lid prev) {
     w->trips *= trips;
 }
 
-twi_lid twi_w_for(twi_lowering *w, twi_lid lo, twi_lid hi) {
+twi_lid twi_w_for(twi_lowering *w, twi_lid lo, twi_lid hi, uint32_t step) {
     double groups = (double)twi_plan_groups(w->plan);
-    double trips = twi_estimate(w->c.f, hi, groups) - twi_estimate(w->c.f, lo, groups);
-    twi_lid prev = last_here(w), i = twi_lb_for(&w->c, lo, hi, 1);
-    opened(w, trips > 0 ? trips : 0, prev);
+    twi_lid prev = last_here(w), i = twi_lb_for(&w->c, lo, hi, step);
+    opened(w, twi_estimate_trips(w->c.f, i, groups), prev);
     w->round = w->trips;
     if (w->tally) {
         w->tally->trips += w->trips;

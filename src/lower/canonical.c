@@ -32,7 +32,7 @@ static void take(row *r, twi_lid base, int64_t step, int64_t away, int64_t trips
     twi_lowering *w = r->w;
     if (trips <= 0)
         return;
-    twi_lid i = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, trips));
+    twi_lid i = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, trips), 1);
     twi_lid at = plus(w, base, twi_w_ix(w, TWI_MUL, i, twi_w_int(w, step)));
     twi_state a = {{get(r, at), 0, 0}}, b = {{get(r, plus(w, at, twi_w_int(w, away))), 0, 0}};
     put(r, at, twi_state_combine(w, r->f, a, b).v[0]);
@@ -55,7 +55,7 @@ static void fold_row(row *r, int64_t n) {
         return;
     }
     int64_t full = n / 2048, tail = n % 2048;
-    twi_lid c = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, full));
+    twi_lid c = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, full), 1);
     twi_lid base = twi_w_ix(w, TWI_MUL, c, twi_w_int(w, 2048));
     chunk(r, base, 2048);
     put(r, c, get(r, base));
@@ -90,7 +90,7 @@ static twi_lid lane_of(twi_lowering *w, const twi_fold *f, unsigned level, twi_l
 static void reset(row *r, int64_t lanes) {
     twi_lowering *w = r->w;
     unsigned count = w->c.f->object.at[r->object].count;
-    twi_lid i = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, lanes));
+    twi_lid i = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, lanes), 1);
     put(r, i, twi_w_splat(w, twi_state_identity(w, r->f, 1).v[0], count));
     twi_w_close(w);
 }

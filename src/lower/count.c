@@ -4,13 +4,21 @@
  */
 #include "lower/walk.h"
 
-static double middle_of_loop(const twi_func *f, const twi_lins *i, double groups) {
-    double lo = 0, trips = i->attr;
-    if (i->op == TWI_L_FOR) {
-        lo = twi_estimate(f, f->args.at[i->arg], groups);
-        trips = twi_estimate(f, f->args.at[i->arg + 1], groups) - lo;
-    }
-    return lo + (trips > 1 ? (trips - 1) / 2 : 0);
+double twi_estimate_trips(const twi_func *f, twi_lid loop, double groups) {
+    const twi_lins *i = &f->ins.at[loop];
+    if (i->op != TWI_L_FOR)
+        return i->attr;
+    double lo = twi_estimate(f, f->args.at[i->arg], groups);
+    double n = (twi_estimate(f, f->args.at[i->arg + 1], groups) - lo) / i->attr;
+    return n > 0 ? n : 0;
+}
+
+static double middle_of_loop(const twi_func *f, twi_lid loop, double groups) {
+    const twi_lins *i = &f->ins.at[loop];
+    double trips = twi_estimate_trips(f, loop, groups);
+    double lo = i->op == TWI_L_FOR ? twi_estimate(f, f->args.at[i->arg], groups) : 0;
+    double step = i->op == TWI_L_FOR ? i->attr : 1;
+    return lo + (trips > 1 ? step * (trips - 1) / 2 : 0);
 }
 
 static double middle_of_id(const twi_func *f, unsigned level, double groups) {
@@ -37,7 +45,7 @@ double twi_estimate(const twi_func *f, twi_lid v, double groups) {
         return middle_of_id(f, i->attr, groups);
     case TWI_L_FOR:
     case TWI_L_UNROLL:
-        return middle_of_loop(f, i, groups);
+        return middle_of_loop(f, v, groups);
     case TWI_ADD:
         return a + b;
     case TWI_SUB:
@@ -148,9 +156,7 @@ static void count_body(const twi_func *f, twi_lid first, double trips, double ro
         const twi_lins *i = &f->ins.at[v];
         double inner = trips, inner_round = round;
         if (i->op == TWI_L_FOR) {
-            double n = twi_estimate(f, f->args.at[i->arg + 1], groups) -
-                       twi_estimate(f, f->args.at[i->arg], groups);
-            inner *= n > 0 ? n : 0;
+            inner *= twi_estimate_trips(f, v, groups);
             inner_round = inner;
             out->trips += inner;
             out->waits = false;

@@ -41,8 +41,8 @@ int64_t twi_axis_extent(const tw_ir *ir, unsigned axis) {
 /* ---- group -------------------------------------------------------------------------------------
  */
 /* id / stride % extent, without the modulo for the outermost digit. */
-twi_lid twi_w_split_id(twi_lowering *w, twi_lid id, int64_t stride, int64_t extent,
-                       bool outermost) {
+static twi_lid split_id(twi_lowering *w, twi_lid id, int64_t stride, int64_t extent,
+                        bool outermost) {
     if (extent == 1)
         return twi_w_int(w, 0);
     twi_lid q = twi_w_ix(w, TWI_IDIV, id, twi_w_int(w, stride));
@@ -66,8 +66,8 @@ static void open_level(twi_lowering *w, unsigned level, int64_t total) {
             }
             if (!id && m->d[d].extent > 1)
                 id = twi_w_leaf(w, TWI_L_ID, 1, level);
-            w->digit[a][d] = twi_w_split_id(w, id, m->d[d].stride, m->d[d].extent,
-                                            m->d[d].stride * m->d[d].extent == total);
+            w->digit[a][d] = split_id(w, id, m->d[d].stride, m->d[d].extent,
+                                      m->d[d].stride * m->d[d].extent == total);
         }
     }
 }
@@ -269,9 +269,9 @@ void twi_w_lead_level(twi_lowering *w, unsigned level, int64_t total, uint64_t a
     while (next_digit(w, level, top, &a, &d)) {
         const twi_digit *g = &twi_w_map(w, a)->d[d];
         if (g->stride > top)
-            twi_mask_and(w, mask,
-                         twi_w_ix(w, TWI_EQ, twi_w_split_id(w, id, top, g->stride / top, false),
-                                  twi_w_int(w, 0)));
+            twi_mask_and(
+                w, mask,
+                twi_w_ix(w, TWI_EQ, split_id(w, id, top, g->stride / top, false), twi_w_int(w, 0)));
         if (!(axes >> a & 1))
             twi_mask_and(w, mask, twi_w_ix(w, TWI_EQ, w->digit[a][d], twi_w_int(w, 0)));
         top = g->stride * g->extent;
@@ -319,10 +319,10 @@ void twi_w_open(twi_lowering *w, unsigned axis, unsigned digit) {
     } else if (d->level == TWI_LV_SLOT) {
         w->digit[axis][digit] = twi_w_unroll(w, (uint32_t)d->extent);
     } else if (d->extent > 0) {
-        w->digit[axis][digit] = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, d->extent));
+        w->digit[axis][digit] = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, d->extent), 1);
     } else {
         int64_t step = twi_map_weight(twi_w_map(w, axis), digit);
-        w->digit[axis][digit] = twi_w_for(w, twi_w_int(w, 0), run_time_trips(w, axis, step));
+        w->digit[axis][digit] = twi_w_for(w, twi_w_int(w, 0), run_time_trips(w, axis, step), 1);
     }
 }
 

@@ -162,8 +162,10 @@ bool twi_runs_alone(const twi_cut *cut, const twi_caps *caps, const twi_plan *p)
 }
 
 void twi_w_scope_body(twi_lowering *w) {
-    twi_w_open_group(w);
     unsigned depth = twi_w_depth(w);
+    uint32_t mark = twi_w_scope(w);
+    twi_w_open_groups(w);
+    twi_w_open_group(w);
     if (twi_runs_alone(&w->cut, w->caps, w->plan)) {
         twi_mask first = {0, 0, 0};
         twi_w_leader(w, 0, &first);
@@ -174,5 +176,7 @@ void twi_w_scope_body(twi_lowering *w) {
         twi_w_phase(w, w->cut.scope, 0);
     else
         twi_w_region(w, w->cut.scope);
+    twi_w_shut_groups(w);
     twi_w_shut(w, depth);
+    twi_w_forget(w, mark);
 }

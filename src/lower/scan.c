@@ -281,7 +281,7 @@ static twi_lid fold_totals(const twi_scan *s, uint32_t board, twi_lid *all) {
     set_carry(s, sum, twi_scan_identity(s));
     set_carry(s, mine, twi_scan_identity(s));
     twi_lid k =
-        n > 8 ? twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, n)) : twi_w_unroll(w, (uint32_t)n);
+        n > 8 ? twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, n), 1) : twi_w_unroll(w, (uint32_t)n);
     twi_lid j = s->reverse ? twi_w_ix(w, TWI_SUB, twi_w_int(w, n - 1), k) : k;
     index[rank] = j;
     twi_laccess a = {.object = board};

@@ -52,7 +52,7 @@ static void each(const row *r, const row *other, int64_t lo, int64_t hi, act *wh
         for (int64_t k = lo; k < hi; k++)
             what(r, other, constant(r, k));
     } else if (lo < hi) {
-        what(r, other, twi_w_for(w, constant(r, lo), constant(r, hi)));
+        what(r, other, twi_w_for(w, constant(r, lo), constant(r, hi), 1));
         twi_w_close(w);
     }
 }

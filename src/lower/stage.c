@@ -105,7 +105,7 @@ static void copy_together(twi_lowering *w, const twi_stage_plan *s, uint32_t obj
     twi_lid worker =
         twi_w_ix(w, TWI_MUL, twi_w_leaf(w, TWI_L_ID, 1, TWI_LV_SUB), twi_w_int(w, w->lanes));
     worker = twi_w_ix(w, TWI_ADD, worker, twi_w_leaf(w, TWI_L_ID, 1, TWI_LV_LANE));
-    twi_lid i = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, rounds));
+    twi_lid i = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, rounds), 1);
     twi_lid e = twi_w_ix(w, TWI_ADD, twi_w_ix(w, TWI_MUL, i, twi_w_int(w, workers)), worker);
     if (elements % workers)
         twi_w_if(w, twi_w_ix(w, TWI_LT, e, twi_w_int(w, elements)));

@@ -56,6 +56,7 @@ typedef struct twi_lowering {
     uint32_t split_array;          /* array id of the first of these */
     uint32_t module_arrays, temps; /* second launch: array ids from the first on are those of
                                       partial results, and lack the second to be the module's */
+    twi_lid group;                 /* number of the group whose digits are open */
     twi_cursor c;
     bool vectors;   /* explicit lanes */
     int lane_axis;  /* explicit: the axis with the lane digit; -1: none */
@@ -111,7 +112,7 @@ twi_lid twi_w_load(twi_lowering *w, twi_laccess access, const twi_lid *index, un
                    twi_lid mask, twi_lid other);
 void twi_w_store(twi_lowering *w, twi_laccess access, const twi_lid *index, twi_lid value,
                  twi_lid mask);
-twi_lid twi_w_for(twi_lowering *w, twi_lid lo, twi_lid hi);
+twi_lid twi_w_for(twi_lowering *w, twi_lid lo, twi_lid hi, uint32_t step);
 twi_lid twi_w_unroll(twi_lowering *w, uint32_t n);
 void twi_w_if(twi_lowering *w, twi_lid condition);
 void twi_w_close(twi_lowering *w);
@@ -315,12 +316,16 @@ bool twi_w_is_split(const twi_lowering *w, twi_id v);
 void twi_split_store(twi_lowering *w, const twi_fold *f, twi_state s); /* at the open digits */
 
 /* ---- groups.c ---- */
-void twi_w_open_grid(twi_lowering *w); /* grid digits from the group's number */
+/* The group's number; where each group works off several, the loop over them, up to twi_w_shut. */
+void twi_w_open_groups(twi_lowering *w);
+void twi_w_shut_groups(twi_lowering *w); /* at the loop's end */
+void twi_w_open_grid(twi_lowering *w);   /* grid digits of the frame */
 
 /* ---- count.c ---- */
 /* Value of an integer expression in the middle of all groups, workers and trips: trip counts known
  * at run time only. */
 double twi_estimate(const twi_func *f, twi_lid v, double groups);
+double twi_estimate_trips(const twi_func *f, twi_lid loop, double groups);
 /* Are its elements moved one by one though the lanes move together? */
 bool twi_is_scattered(const twi_func *f, const twi_laccess *a, const twi_lid *index,
                       unsigned count);

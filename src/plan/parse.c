@@ -248,17 +248,16 @@ static bool read_line(twi_plan_reader *r, const char **derived) {
         good = twi_plan_read_value(r);
     else if (twi_plan_is(r, "stage"))
         good = twi_plan_read_stage(r);
+    else if (twi_plan_is(r, "launch"))
+        good = twi_plan_read_launch(r);
     else if (twi_plan_is(r, "entry"))
         good = twi_plan_read_entry(r);
     else if (twi_plan_is(r, "derived"))
         good = read_derived(r, derived);
-    else if (twi_plan_is(r, "launch"))
-        return twi_plan_fail(r, TWI_PLAN_LATER,
-                             "'launch' is not built yet: groups run in row order");
     else
         return twi_plan_fail(r, TWI_PLAN_LINE,
-                             "a line of plan text starts with plan, frame, value, stage, entry or "
-                             "derived, not '%.*s'",
+                             "a line of plan text starts with plan, frame, value, stage, launch, "
+                             "entry or derived, not '%.*s'",
                              (int)r->len, r->text + r->tok);
     if (good && twi_plan_next(r))
         return twi_plan_fail(r, TWI_PLAN_EXPECTED, "the line should end before '%.*s'", (int)r->len,
@@ -283,11 +282,11 @@ bool twi_plan_parse(twi_arena *arena, const tw_ir *ir, const char *name, const c
         at = r.end + 1;
         if (!twi_plan_next(&r) || text[r.tok] == '#')
             continue;
-        if (twi_plan_is(&r, "plan") && wants_then(&r, ir)) {
-            if (!read_then(&r, ir))
+        if (twi_plan_is(&r, "plan") && wants_then(&r, plans->ir)) {
+            if (!read_then(&r, plans->ir))
                 return false;
         } else if (twi_plan_is(&r, "plan")) {
-            r.ir = ir;
+            r.ir = plans->ir;
             r.split = NULL;
             if (seen == scopes) {
                 twi_plan_fail(&r, TWI_PLAN_KERNEL, "the kernel has %lu scope(s): no block is left",

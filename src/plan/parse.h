@@ -27,6 +27,7 @@ typedef struct {
 bool twi_plan_read_frame(twi_plan_reader *r);
 bool twi_plan_read_value(twi_plan_reader *r);
 bool twi_plan_read_stage(twi_plan_reader *r);
+bool twi_plan_read_launch(twi_plan_reader *r);
 bool twi_plan_read_entry(twi_plan_reader *r);
 
 /* Words: runs without spaces and , ; : = ; each of these four is a word by itself. */

@@ -328,6 +328,44 @@ bool twi_plan_read_stage(twi_plan_reader *r) {
     return true;
 }
 
+static bool read_order_of_groups(twi_plan_reader *r) {
+    static const char *const orders = "rows, cols, band N or hilbert";
+    r->p->order = TWI_GROUPS_ROWS;
+    r->p->band = 0;
+    twi_plan_reader ahead = *r;
+    if (twi_plan_next(&ahead) && twi_plan_is(&ahead, "rows")) {
+        *r = ahead;
+        return true;
+    }
+    return read_word_of(r, TWI_WORDS_GROUPS, orders, &r->p->order) &&
+           (r->p->order != TWI_GROUPS_BAND || read_count(r, 1, INT32_MAX, &r->p->band));
+}
+
+bool twi_plan_read_launch(twi_plan_reader *r) {
+    if ((r->p->order || r->p->persistent) && !r->again)
+        return twi_plan_fail(r, TWI_PLAN_TWICE, "a launch is described twice");
+    if (!need(r, "order or persistent"))
+        return false;
+    do {
+        bool good = false;
+        if (twi_plan_is(r, ","))
+            continue;
+        if (twi_plan_is(r, "order"))
+            good = read_order_of_groups(r);
+        else if (twi_plan_is(r, "persistent"))
+            good = read_count(r, 1, INT32_MAX, &r->p->persistent);
+        else if (twi_plan_is(r, "roles"))
+            return twi_plan_fail(r, TWI_PLAN_LATER, "'roles' are not built yet");
+        else
+            return twi_plan_fail(r, TWI_PLAN_EXPECTED,
+                                 "a launch takes order and persistent, not '%.*s'", (int)r->len,
+                                 word(r));
+        if (!good)
+            return false;
+    } while (twi_plan_next(r));
+    return true;
+}
+
 static unsigned array_named(const twi_plan_reader *r) {
     for (unsigned a = 1; a < r->ir->array.n; a++)
         if (twi_plan_is(r, twi_text(&r->ctx->names, r->ir->array.at[a].name)))

@@ -69,6 +69,11 @@ uint32_t twi_plan_lanes(const twi_plan *p) { return level_span(p, TWI_LV_LANE); 
 uint32_t twi_plan_subs(const twi_plan *p) { return level_span(p, TWI_LV_SUB); }
 
 int64_t twi_plan_groups(const twi_plan *p) {
+    int64_t all = twi_plan_blocks(p);
+    return p->persistent && p->persistent < all ? p->persistent : all;
+}
+
+int64_t twi_plan_blocks(const twi_plan *p) {
     int64_t groups = 1;
     uint64_t done = 0;
     for (unsigned f = 0; f < p->frames; f++)
@@ -101,6 +106,8 @@ const char *const twi_plan_words[TWI_WORD_SETS][TWI_MAX_WORDS] = {
                        [TWI_TO_PRIVATE] = "private",
                        [TWI_TO_LANES] = "lanes",
                        [TWI_TO_SHARED] = "shared"},
+    [TWI_WORDS_GROUPS] =
+        {[TWI_GROUPS_COLS] = "cols", [TWI_GROUPS_BAND] = "band", [TWI_GROUPS_HILBERT] = "hilbert"},
     [TWI_WORDS_CLASS] =
         {[TWI_ORDER_FREE] = "free", [TWI_ORDER_TREE] = "tree", [TWI_ORDER_CANONICAL] = "canonical"},
 };

@@ -47,6 +47,13 @@ typedef enum {
     TWI_TO_LANES,
     TWI_TO_SHARED
 } twi_carrier;
+typedef enum {
+    TWI_GROUPS_ROWS,
+    TWI_GROUPS_COLS,
+    TWI_GROUPS_BAND,
+    TWI_GROUPS_HILBERT
+} twi_group_order;
+
 typedef struct {
     twi_id value;
     uint8_t frame; /* in which frame it is computed (index); 0: the scope's first */
@@ -90,8 +97,11 @@ typedef struct twi_plan {
     uint8_t stages;
     twi_stage_plan stage[TWI_MAX_STAGES];
     TWI_VEC(twi_entry_plan) entry; /* of the kernel; the same in every scope */
-    struct twi_plan *then;         /* of the second launch, where this one splits folds (split.h) */
-    bool second;                   /* is it one of these? */
+    uint8_t order;                 /* twi_group_order: which digits a group's number means */
+    int64_t band;                  /* BAND: rows of a band */
+    int64_t persistent; /* groups launched, each of which works off numbers so far apart; 0: all */
+    struct twi_plan *then; /* of the second launch, where this one splits folds (split.h) */
+    bool second;           /* is it one of these? */
 } twi_plan;
 
 /* A kernel's plan: one for each scope. */
@@ -119,7 +129,8 @@ uint32_t twi_plan_lanes(const twi_plan *p); /* lanes used by its frames (explici
                                                digit; implicit: caps' lane) */
 uint32_t twi_plan_subs(const twi_plan *p);  /* subgroups a group: largest stride * extent over the
                                                sub digits of all frames */
-int64_t twi_plan_groups(const twi_plan *p); /* product of the grid digits of all axes */
+int64_t twi_plan_blocks(const twi_plan *p); /* product of the grid digits of all axes */
+int64_t twi_plan_groups(const twi_plan *p); /* launched: as many, or `persistent` */
 
 /* Text. Derived figures come from lowering (lower/lower.h) and are printed by whoever has them;
  * parse keeps the `derived` text apart so that it can be compared. A file holds one

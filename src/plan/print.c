@@ -144,6 +144,20 @@ static void print_facts(const printer *w, const twi_entry_plan *e) {
     }
 }
 
+static void print_launch(const printer *w) {
+    const twi_plan *p = w->p;
+    if (!p->order && !p->persistent)
+        return;
+    twi_sb_str(w->out, "launch");
+    if (p->order)
+        twi_sb_printf(w->out, " order %s", twi_plan_words[TWI_WORDS_GROUPS][p->order]);
+    if (p->order == TWI_GROUPS_BAND)
+        twi_sb_printf(w->out, " %lld", (long long)p->band);
+    if (p->persistent)
+        twi_sb_printf(w->out, " persistent %lld", (long long)p->persistent);
+    twi_sb_char(w->out, '\n');
+}
+
 static void print_entries(const printer *w) {
     for (uint32_t i = 0; i < w->p->entry.n; i++) {
         const twi_entry_plan *e = &w->p->entry.at[i];
@@ -185,6 +199,7 @@ static void print_scope(const printer *w, bool first, const char *fold, const ch
     }
     for (unsigned i = 0; i < p->stages; i++)
         print_stage(w, &p->stage[i]);
+    print_launch(w);
     if (first)
         print_entries(w);
     if (derived && *derived)

@@ -398,6 +398,16 @@ static bool entries_fit(const twi_judge *j) {
     return true;
 }
 
+/* The launch line says something. */
+static bool launch_fits(const twi_judge *j) {
+    int64_t all = twi_plan_blocks(j->p);
+    if (j->p->persistent && j->p->persistent >= all)
+        return twi_refuse(j->why, "persistent %lld: there are %lld groups",
+                          (long long)j->p->persistent, (long long)all);
+    return all < INT64_MAX || !j->p->persistent ||
+           twi_refuse(j->why, "persistent %lld: too many groups", (long long)j->p->persistent);
+}
+
 static bool judged(const twi_judge *j) {
     unsigned klass = twi_ir_class(j->ir);
     if (!j->par)
@@ -407,7 +417,7 @@ static bool judged(const twi_judge *j) {
         return twi_refuse(j->why, "class=%s, but the kernel's folds are of class %s",
                           twi_plan_words[TWI_WORDS_CLASS][j->p->klass],
                           twi_plan_words[TWI_WORDS_CLASS][klass]);
-    if (!entries_fit(j) || !frames_fit(j))
+    if (!entries_fit(j) || !frames_fit(j) || !launch_fits(j))
         return false;
     for (uint32_t i = 0; i < j->all.n; i++)
         if (!value_fits(j, j->all.at[i]))

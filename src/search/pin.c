@@ -21,7 +21,7 @@ typedef struct {
     int64_t number;
 } pin;
 
-static const char *const line_words[] = {"frame", "value", "stage", "entry"};
+static const char *const line_words[] = {"frame", "value", "stage", "launch", "entry"};
 static const char *const keys[] = {"target", "isa", "class", "merge"};
 
 typedef enum {
@@ -52,7 +52,7 @@ static pin read_pin(const char *text) {
     const char *rest = text + p.name;
     int at;
     if (*rest == ' ') {
-        if (find(line_words, 4, text, p.name) >= 0)
+        if (find(line_words, 5, text, p.name) >= 0)
             p.kind = PIN_LINE;
         return p;
     }
@@ -93,10 +93,11 @@ static bool read_pinned_line(twi_arena *arena, const tw_ir *ir, const char *text
                          .quiet = !file,
                          .again = true};
     (void)twi_plan_next(&r);
-    bool good = twi_plan_is(&r, "frame")   ? twi_plan_read_frame(&r)
-                : twi_plan_is(&r, "value") ? twi_plan_read_value(&r)
-                : twi_plan_is(&r, "stage") ? twi_plan_read_stage(&r)
-                                           : twi_plan_read_entry(&r);
+    bool good = twi_plan_is(&r, "frame")    ? twi_plan_read_frame(&r)
+                : twi_plan_is(&r, "value")  ? twi_plan_read_value(&r)
+                : twi_plan_is(&r, "stage")  ? twi_plan_read_stage(&r)
+                : twi_plan_is(&r, "launch") ? twi_plan_read_launch(&r)
+                                            : twi_plan_read_entry(&r);
     if (good && twi_plan_next(&r))
         return twi_plan_fail(&r, TWI_PLAN_EXPECTED, "the line should end before '%.*s'", (int)r.len,
                              text + r.tok);
@@ -130,7 +131,8 @@ bool twi_search_pins(const tw_ir *ir, const twi_wish *wish) {
             uint32_t file = twi_diags_file(&ir->ctx->diags, "--pin", p.text, strlen(p.text));
             twi_error(
                 &ir->ctx->diags, TWI_PLAN_PIN, (twi_loc){file, 0},
-                "a line of plan text (frame, value, stage, entry), target=, isa=, class=, merge=, "
+                "a line of plan text (frame, value, stage, launch, entry), target=, isa=, class=, "
+                "merge=, "
                 "keep=preserve, keep=expensive-only, or workers, lanes, subs, groups, shared, "
                 "stripe, slots, barriers, depth, code with =, <= or >= and a number",
                 "'%s' pins nothing of a plan", p.text);

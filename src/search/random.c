@@ -402,6 +402,21 @@ static void draw_split(draw *d) {
     }
 }
 
+/* A group order, and fewer groups that each do several. */
+static void draw_launch(draw *d) {
+    twi_plan *p = d->p;
+    int64_t all = twi_plan_blocks(p);
+    if (chance(d, 2))
+        p->order = (uint8_t)below(d, TWI_GROUPS_HILBERT + 1);
+    p->band = p->order == TWI_GROUPS_BAND ? 1 + below(d, 5) : 0;
+    if (all > 1 && chance(d, 4))
+        p->persistent = 1 + below(d, all < 40 ? all - 1 : 39);
+    if (legal(d))
+        return;
+    p->order = TWI_GROUPS_ROWS;
+    p->band = p->persistent = 0;
+}
+
 static void draw_entries(draw *d) {
     const tw_ir *ir = d->v->ir;
     twi_entry_plan e = {.name = twi_intern_str(&ir->ctx->names, "aligned16")};
@@ -453,6 +468,7 @@ static bool random_scope(draw *d, twi_why *why) {
     draw_folds(d);
     draw_stages(d);
     draw_frame(d);
+    draw_launch(d);
     d->p->second = d->second;
     if (d->v->scope == 0 && !d->second)
         draw_entries(d);

@@ -30,7 +30,8 @@ static bool same_stage(const tw_ir *ir, const twi_stage_plan *s, const twi_stage
 }
 
 static bool same_plan(const tw_ir *ir, const twi_plan *x, const twi_plan *y) {
-    bool same = x->frames == y->frames && x->stages == y->stages;
+    bool same = x->frames == y->frames && x->stages == y->stages && x->then == y->then &&
+                x->order == y->order && x->band == y->band && x->persistent == y->persistent;
     for (unsigned i = 0; same && i < x->frames; i++)
         same = same_frame(ir, &x->frame[i], &y->frame[i]);
     for (twi_id v = 1; same && v < ir->ins.n; v++)

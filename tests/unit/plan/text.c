@@ -41,6 +41,7 @@ static void round_trip(void **state) {
                "plan softmax/0 class=free\n"
                "frame f: r = grid 5, sub 4 ; w = slot 3, lane 32, slot 3\n"
                "value p: keep stripe\n"
+               "launch order band 4 persistent 3\n"
                "entry main\n");
     goes_round(ctx, softmax_of(ctx, 17, 257, TW_ORDER_FREE),
                "plan softmax/0 class=free spec W=257 merge s\n"
@@ -172,7 +173,11 @@ static void faults(void **state) {
     fault(ctx, softmax_of(ctx, 17, 257, TW_ORDER_CANONICAL), "plan softmax/0 merge s\n", 705,
           "1:22", "merge s");
     fault(ctx, ir, HEAD "frames f: r = grid 17\n", 700, "2:1", "'frames'");
-    fault(ctx, ir, HEAD "launch order band 8\n", 714, "2:1", "not built");
+    fault(ctx, ir, HEAD "launch roles load 1\n", 714, "2:8", "not built");
+    fault(ctx, ir, HEAD "launch order bands\n", 701, "2:14", "rows, cols, band N or hilbert");
+    fault(ctx, ir, HEAD "launch order band 0\n", 712, "2:19", "from 1");
+    fault(ctx, ir, HEAD "launch groups 4\n", 701, "2:8", "order and persistent");
+    fault(ctx, ir, HEAD "launch persistent 4\nlaunch order cols\n", 709, "3:1", "twice");
     fault(ctx, ir, HEAD "frame f: q = grid 17\n", 704, "2:10", "'q'");
     fault(ctx, ir, HEAD "frame f: r = grid 17 ; r = grid 17\n", 709, "2:24", "'r'");
     fault(ctx, ir, HEAD "frame f: r = grid 17, ; w = loop 257\n", 708, "2:23", "';'");
