@@ -130,8 +130,6 @@ twi_lid twi_w_carried(twi_lowering *w, twi_id v);       /* reads it, in the othe
 
 /* ---- digits.c: axes, positions, guards ---- */
 const twi_map *twi_w_map(const twi_lowering *w, unsigned axis);
-/* id / stride % extent, without the modulo for the outermost digit. */
-twi_lid twi_w_split_id(twi_lowering *w, twi_lid id, int64_t stride, int64_t extent, bool outermost);
 void twi_w_open_group(twi_lowering *w);   /* grid, sub and lane digits from the ids */
 void twi_w_open_workers(twi_lowering *w); /* sub and lane digits of the frame in force */
 twi_lid twi_w_position(twi_lowering *w,

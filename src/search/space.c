@@ -73,6 +73,7 @@ void twi_propose_all(twi_offers *o, const twi_view *v) {
     twi_propose_pointwise(o);
     twi_propose_matrix(o);
     twi_propose_general(o);
+    twi_propose_splits(o);
     for (uint32_t i = 0; i < o->n; i++)
         add_aligned(v, o->at[i].plan);
 }

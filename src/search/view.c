@@ -92,6 +92,7 @@ void twi_view_init(twi_view *v, twi_arena *arena, const tw_ir *ir, const twi_cap
         if (op == TWI_CARRY || op == TWI_RESULT || op == TWI_PART)
             v->stripes |= twi_ins_of(ir, id)->type.axes;
         v->serial = v->serial || op == TWI_SERIAL;
+        v->again = v->again || twi_ins_of(ir, id)->parts;
     }
     v->canonical &= ~v->streams;
     v->unit_load = unit_of(v, TWI_LOAD);

@@ -34,6 +34,7 @@ typedef struct twi_view {
     int unit;    /* axis along which the first store (or load) is contiguous; -1: none */
     int unit_load; /* the same of the first load */
     bool serial;   /* has serial regions */
+    bool again;    /* of a second launch: its folds take partial results */
     unsigned folds;
     twi_axis_view axis[TWI_MAX_AXES];
     twi_id_list all;
@@ -101,6 +102,7 @@ void twi_propose_general(twi_offers *o);
 void twi_propose_rows(twi_offers *o);
 void twi_propose_pointwise(twi_offers *o);
 void twi_propose_matrix(twi_offers *o);
+void twi_propose_splits(twi_offers *o); /* of what is there already */
 void twi_propose_all(twi_offers *o, const twi_view *v);
 
 /* Applies the pins that shape plans; false: why. Figures are checked by twi_pins_hold. */

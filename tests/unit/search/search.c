@@ -86,6 +86,20 @@ static void defaults(void **state) {
             }
 }
 
+/* One long row on many units goes to many groups and a second launch; many rows do not. */
+static void long_rows(void **state) {
+    tw_context *ctx = *state;
+    twi_caps caps = caps_of(ctx, "sm_90a");
+    for (int64_t rows = 1; rows <= 4096; rows *= 4096) {
+        twi_why why;
+        tw_ir *ir = row_sum_of(ctx, rows, (INT64_C(1) << 24) / rows, TW_ORDER_FREE);
+        twi_plans *plans = twi_search_default(&ctx->arena, ir, &caps, NULL, &why);
+        judge(ctx, ir, &caps, plans, &why);
+        assert_true(twi_plan_groups(&plans->scope[0]) >= 100);
+        assert_int_equal(plans->scope[0].then != NULL, rows == 1);
+    }
+}
+
 /* Extents of 0 and 1. */
 static void empty(void **state) {
     tw_context *ctx = *state;
@@ -358,6 +372,7 @@ static void canonical_class(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(defaults, setup, teardown),
+        cmocka_unit_test_setup_teardown(long_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(empty, setup, teardown),
         cmocka_unit_test_setup_teardown(random_row_sum, setup, teardown),
         cmocka_unit_test_setup_teardown(random_softmax, setup, teardown),
