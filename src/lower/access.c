@@ -398,6 +398,31 @@ static void buffered_store(twi_lowering *w, twi_id store) {
     twi_w_store(w, b, index, stored_value(w, store, storage), 0);
 }
 
+/* Explicit lanes into an array of no dimension: what merges is merged among the lanes first, so
+ * that one element is; of plain stores at most one lane does its own, which is not known here. */
+static void store_one_place(twi_lowering *w, twi_laccess access, twi_lid x, const twi_mask *mask) {
+    static const uint8_t fold[] = {
+        [TWI_ADD] = TWI_CUMSUM, [TWI_MIN] = TWI_FMIN, [TWI_MAX] = TWI_FMAX};
+    const unsigned count = twi_w_count(w, x);
+    const bool vector = mask->count || mask->vector;
+    twi_lid real = twi_mask_bool(w, mask, vector ? count : 1);
+    if (access.merge) {
+        twi_lid none = twi_w_identity(w, fold[access.merge], (tw_elem)w->c.f->ins.at[x].elem);
+        unsigned log = 0;
+        while (1u << log < count)
+            log++;
+        x = twi_w_lane_fold(w, access.merge, vector ? twi_w_op(w, TWI_SELECT, real, x, none) : x, 0,
+                            log);
+        access.mask = mask->scalar ? TWI_MASK_BOOL : TWI_MASK_NONE;
+        twi_w_store(w, access, NULL, x, mask->scalar);
+        return;
+    }
+    access.mask = real ? TWI_MASK_BOOL : TWI_MASK_NONE;
+    for (unsigned k = 0; k < count; k++)
+        twi_w_store(w, access, NULL, twi_lb_extract(&w->c, x, k),
+                    real ? twi_lb_extract(&w->c, real, k) : 0);
+}
+
 void twi_w_array_store(twi_lowering *w, twi_id store) {
     const twi_ins *i = twi_ins_of(w->ir, store);
     if (twi_w_is_wide(w, store)) {
@@ -415,6 +440,10 @@ void twi_w_array_store(twi_lowering *w, twi_id store) {
         twi_mask_and(w, &mask, twi_w_value(w, twi_arg(w->ir, store, 1)));
     keep_inside(w, store, &f, &mask);
     f.access.merge = w->ir->access.at[i->attr].atomic;
+    if (f.count > 1 && w->c.f->object.at[f.access.object].rank == 0) {
+        store_one_place(w, f.access, twi_w_splat(w, x, f.count), &mask);
+        return;
+    }
     twi_lid m = twi_w_access_mask(w, &f.access, f.count, &mask);
     twi_w_store(w, f.access, f.index, twi_w_splat(w, x, f.count), m);
 }

@@ -198,6 +198,13 @@ twi_lid twi_w_const(twi_lowering *w, tw_elem elem, uint64_t bits, unsigned flags
     return is ? is : learn(w, k, first, prev, twi_lb_bits(&w->c, elem, bits, flags));
 }
 
+twi_lid twi_w_identity(twi_lowering *w, unsigned op, tw_elem elem) {
+    unsigned kind = twi_monoid_of(op)->identity;
+    if (kind == TWI_ID_NEG_ZERO && !twi_is_float(elem))
+        kind = TWI_ID_ZERO;
+    return twi_w_const(w, elem, twi_identity_bits((twi_identity)kind, elem), TWI_FLAG_IDENTITY);
+}
+
 twi_lid twi_w_int(twi_lowering *w, int64_t k) { return twi_w_const(w, TW_I64, (uint64_t)k, 0); }
 
 static void count_exchange(twi_lowering *w, unsigned rounds) {

@@ -50,11 +50,7 @@ static twi_scan begin(twi_lowering *w, twi_id id) {
 }
 
 twi_lid twi_scan_identity(const twi_scan *s) {
-    tw_elem elem = (tw_elem)s->ins->type.elem;
-    unsigned kind = twi_monoid_of(s->ins->op)->identity;
-    if (kind == TWI_ID_NEG_ZERO && !twi_is_float(elem))
-        kind = TWI_ID_ZERO;
-    return twi_w_const(s->w, elem, twi_identity_bits((twi_identity)kind, elem), TWI_FLAG_IDENTITY);
+    return twi_w_identity(s->w, s->ins->op, (tw_elem)s->ins->type.elem);
 }
 
 twi_lid twi_scan_combine(const twi_scan *s, twi_lid a, twi_lid b) {

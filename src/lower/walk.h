@@ -99,6 +99,7 @@ twi_lid twi_w_ix_select(twi_lowering *w, twi_lid condition, twi_lid a, twi_lid b
 twi_lid twi_w_cast(twi_lowering *w, tw_elem elem, twi_lid a);
 twi_lid twi_w_bitcast(twi_lowering *w, tw_elem elem, twi_lid a);
 twi_lid twi_w_const(twi_lowering *w, tw_elem elem, uint64_t bits, unsigned flags);
+twi_lid twi_w_identity(twi_lowering *w, unsigned op, tw_elem elem); /* of a fold's or scan's */
 twi_lid twi_w_int(twi_lowering *w, int64_t k);
 twi_lid twi_w_leaf(twi_lowering *w, twi_loop_op op, unsigned count,
                    uint32_t attr); /* i64: id, iota, trip */
