@@ -155,11 +155,7 @@ twi_o twi_sema_load(twi_sema *s, const twi_x *access, const twi_arr *arr, const 
 }
 
 /* zeros(f32)[i, e]: a scalar, or a tile, spread over further axes. */
-static twi_o spread_o(twi_sema *s, const twi_x *x) {
-    bool index = s->index;
-    s->index = false;
-    twi_o o = twi_sema_eval(s, x->a);
-    s->index = index;
+static twi_o spread_o(twi_sema *s, const twi_x *x, twi_o o) {
     tw_axis *axis = TWI_NEW_N(s->arena, tw_axis, x->items + 1u);
     bool good = true;
     for (uint32_t k = 0; k < x->items; k++) {
@@ -187,12 +183,18 @@ static twi_o access_o(twi_sema *s, const twi_x *x, const twi_x *outside) {
     const twi_binding *b = x->a->kind == TWI_X_NAME ? twi_sema_find(s, x->a->name) : NULL;
     if (b && b->kind == TWI_N_ARRAY)
         return twi_sema_load(s, x, b->arr, outside);
+    bool index = s->index;
+    s->index = false;
+    twi_o o = twi_sema_eval(s, x->a);
+    s->index = index;
+    if (o.kind == TWI_O_ERROR)
+        return o; /* what its subscripts should be, nobody knows */
     if (outside) {
         twi_sema_fail(s, TWI_E_BAD_ELSE, outside->at, "`X[i - 1] else 0.0`",
                       "'else' belongs to the access of an array");
         return twi_error_o();
     }
-    return spread_o(s, x);
+    return spread_o(s, x, o);
 }
 
 static twi_o tuple_o(twi_sema *s, const twi_x *x) {

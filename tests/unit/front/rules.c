@@ -50,6 +50,10 @@ static const rule rules[] = {
      "line of its head"},
     /* names */
     {TWI_E_UNKNOWN_NAME, BODY("abcd = s\n a = @abce"), "did you mean 'abcd'?"},
+    {TWI_E_UNKNOWN_NAME, BODY("a = @Xx[n, w]"), NULL},
+    {TWI_E_UNKNOWN_NAME, BODY("a = @Xx[n + 1, w] else 0.0"), NULL},
+    {TWI_E_UNKNOWN_NAME, BODY("@Yy[n, w] = s"), NULL},
+    {TWI_E_UNKNOWN_NAME, BODY("@atomic_add(Yy[n + 1, w], s)"), NULL},
     {TWI_E_UNKNOWN_FN, BODY("a = @wherre(s > 0.0, s, s)"), "did you mean 'where'?"},
     {TWI_E_UNKNOWN_TYPE, "kernel k(X: @f31[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n",
      "did you mean 'f32'?"},
@@ -273,6 +277,9 @@ static bool breaks(const rule *r) {
         bool said = !r->says || strstr(d->text, r->says) || (d->help && strstr(d->help, r->says));
         found = found || (d->code == r->code && said && (!marked || d->loc.at == at));
     }
+    /* What follows from an unknown name is not the author's second mistake. */
+    if (r->code == TWI_E_UNKNOWN_NAME || r->code == TWI_E_UNKNOWN_FN)
+        found = found && ctx->diags.list.n == 1;
     if (good || !found)
         print_error("E%04d expected%s for:\n%s\ngot %s\n%s\n", r->code, marked ? " at '@'" : "",
                     r->text, good ? "success" : "", tw_diag_text(ctx, false));
