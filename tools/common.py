@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the scripts of tools/ share: the tool, the settings from the environment, and measured lines.
-A script prints the target beside each measured value and ends with 1 if one falls short."""
+A script prints the target beside each measured value and ends with 1 if one falls short; asked for --help it prints its
+docstring and does nothing."""
 import json
 import os
 import subprocess
@@ -14,6 +15,11 @@ KERNELS = ("row_sum row_max argmax softmax layernorm residual_layernorm rmsnorm 
 
 def setting(name, default):
     return os.environ.get(name) or default
+
+
+if {"-h", "--help"} & set(sys.argv[1:]):
+    print(sys.modules["__main__"].__doc__)
+    sys.exit(0)
 
 
 TOOL = setting("TW_TOOL", os.path.join(ROOT, "build/release/tilewright"))
