@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Order descriptors: how a plan folds, as data for the oracle, and the depth that follows. Time
  * first (one chain over all rolled and serial digits, and over slots where they have no
- * accumulators of their own), then slots, lanes, subgroups (a chain; of more than 8 a tree).
+ * accumulators of their own), then slots, lanes, subgroups (a chain; of more than 8 a tree). Of
+ * scans the depth alone.
  */
 #include "lower/walk.h"
 
@@ -180,9 +181,59 @@ static void describe_parts(const tw_ir *then, const twi_plan *plan, twi_id fold,
     o->depth += second.depth;
 }
 
+/* ---- scans: their depth alone ---- */
+
+static int64_t extent_of(const describer *d, uint8_t digits) {
+    const unsigned axis = d->i->fold[0];
+    int64_t n = 1;
+    for (unsigned k = 0; k < d->f->map[axis].n; k++) {
+        int64_t e = digits >> k & 1 ? digit_extent(d->ir, &d->f->map[axis], axis, k) : 1;
+        n *= e ? e : UNKNOWN;
+    }
+    return n;
+}
+
+static int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Of the last element of a row, as scan.c runs its digits. */
+static uint32_t scan_depth(const describer *d, const twi_caps *caps, int64_t lanes) {
+    const twi_map *m = &d->f->map[d->i->fold[0]];
+    twi_scan_digits at;
+    (void)twi_scan_split(d->ir, d->f, d->i->fold[0], &at);
+    const int64_t low = extent_of(d, at.low), mid = extent_of(d, at.mid);
+    int64_t total = low - 1 + mid - 1; /* of what a subgroup holds */
+    if (at.lane >= 0)
+        total += log2_up(m->d[at.lane].extent);
+    int64_t element = total + (at.lane >= 0 && at.low ? 1 : 0);
+    if (at.sub >= 0) {
+        const int64_t high = extent_of(d, at.high), subs = m->d[at.sub].extent;
+        int64_t before = total + subs - 2 + (high > 1 ? high : 0); /* of the last subgroup */
+        if (twi_scan_by_lanes(d->ir, caps, d->f, d->o->fold, lanes))
+            before = total + log2_up(lanes) + (high * subs - 1) / lanes;
+        element = greater(element, before) + 1;
+    }
+    return (uint32_t)(element < UINT32_MAX ? element : UINT32_MAX);
+}
+
+static void describe_scan(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_id scan,
+                          twi_order *o) {
+    const twi_place *place = twi_plan_place(plan, scan);
+    *o = (twi_order){.fold = scan};
+    describer d = {ir, &plan->frame[place ? place->frame : 0], twi_ins_of(ir, scan), o};
+    o->depth = scan_depth(&d, caps, twi_plan_lanes(plan));
+}
+
+/* Folds and scans of floats that are free to group their elements. */
+static bool is_free(const tw_ir *ir, const twi_cut *cut, twi_id id) {
+    const twi_ins *i = twi_ins_of(ir, id);
+    const unsigned kind = twi_op_row(i->op)->kind;
+    bool groups = kind == TWI_KIND_FOLD || kind == TWI_KIND_ORDER;
+    return groups && twi_is_float((tw_elem)i->type.elem) && !twi_monoid_of(i->op)->order_free &&
+           cut->value[id].used && (i->order == TWI_ORDER_FREE || i->order == TWI_ORDER_TREE);
+}
+
 uint32_t twi_plan_orders(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
                          const twi_plan *plan, twi_order **out) {
-    (void)caps;
     twi_cut cut;
     twi_cut_scope(arena, ir, plan, twi_par_region(ir, plan->scope), &cut);
     TWI_VEC(twi_order) list = {0};
@@ -191,16 +242,15 @@ uint32_t twi_plan_orders(twi_arena *arena, const tw_ir *ir, const twi_caps *caps
     const tw_ir *then = axis ? twi_split_ir(arena, ir, plan) : NULL;
     twi_split_folds(arena, ir, plan, &splits);
     for (uint32_t k = 0; k < cut.all.n; k++) {
-        const twi_ins *i = twi_ins_of(ir, cut.all.at[k]);
-        bool fold = twi_op_row(i->op)->kind == TWI_KIND_FOLD && !twi_monoid_of(i->op)->order_free;
-        if (!fold || !twi_is_float((tw_elem)i->type.elem) || !cut.value[cut.all.at[k]].used ||
-            (i->order != TWI_ORDER_FREE && i->order != TWI_ORDER_TREE))
+        if (!is_free(ir, &cut, cut.all.at[k]))
             continue;
         twi_order o;
         bool split = false;
         for (uint32_t n = 0; n < splits.n; n++)
             split |= splits.at[n] == cut.all.at[k];
-        if (then && !split)
+        if (twi_op_row(twi_ins_of(ir, cut.all.at[k])->op)->kind == TWI_KIND_ORDER)
+            describe_scan(ir, caps, then ? plan->then : plan, cut.all.at[k], &o);
+        else if (then && !split)
             describe_launch(then, plan->then, cut.all.at[k], false, &o);
         else
             describe_launch(ir, plan, cut.all.at[k], then != NULL, &o);

@@ -309,23 +309,29 @@ static void run_high(const twi_scan *s, uint32_t board) {
 
 /* ---- the same by lanes: each subgroup scans the totals of all as a row ---- */
 
-static int64_t totals_of(const twi_scan *s) {
-    return twi_digits_extent(s->map, s->at.high) * s->map->d[s->at.sub].extent;
+static int64_t totals_of(const twi_map *m, const twi_scan_digits *at) {
+    return twi_digits_extent(m, at->high) * m->d[at->sub].extent;
 }
 
 /* All lanes of a subgroup must be of one row. */
-static bool by_lanes(const twi_scan *s) {
-    const int64_t lanes = s->w->lanes;
-    for (unsigned a = 0; a < s->w->ir->axis.n; a++)
-        if (s->own >> a & 1 && twi_map_level_extent(twi_w_map(s->w, a), TWI_LV_LANE) > 1)
+bool twi_scan_by_lanes(const tw_ir *ir, const twi_caps *caps, const twi_frame *frame, twi_id id,
+                       int64_t lanes) {
+    const twi_ins *i = twi_ins_of(ir, id);
+    twi_scan_digits at;
+    if (!twi_scan_split(ir, frame, i->fold[0], &at) || at.sub < 0)
+        return false;
+    for (unsigned a = 0; a < ir->axis.n; a++)
+        if (a != i->fold[0] && i->type.axes >> a & 1 &&
+            twi_map_level_extent(&frame->map[a], TWI_LV_LANE) > 1)
             return false;
-    return lanes > 1 && s->w->caps->lane_ops && totals_of(s) > 4 && totals_of(s) <= 4 * lanes;
+    const int64_t totals = totals_of(&frame->map[i->fold[0]], &at);
+    return lanes > 1 && caps->lane_ops && totals > 4 && totals <= 4 * lanes;
 }
 
 /* The totals up to each lane's of the row's k-th part; *all: of this part and those before. */
 static twi_lid scan_totals(const twi_scan *s, uint32_t board, int64_t k, twi_lid *all) {
     twi_lowering *w = s->w;
-    const int64_t n = totals_of(s), subs = s->map->d[s->at.sub].extent;
+    const int64_t n = totals_of(s->map, &s->at), subs = s->map->d[s->at.sub].extent;
     const lane_row row = {twi_w_leaf(w, TWI_L_ID, 1, TWI_LV_LANE), w->lanes, 1};
     twi_lid index[TWI_MAX_RANK];
     twi_lid at = twi_w_ix(w, TWI_ADD, row.number, twi_w_int(w, k * row.extent));
@@ -348,7 +354,8 @@ static twi_lid scan_totals(const twi_scan *s, uint32_t board, int64_t k, twi_lid
 /* What stands before the open digits' part. */
 static twi_lid total_before(const twi_scan *s, const twi_lid *parts) {
     twi_lowering *w = s->w;
-    const int64_t n = totals_of(s), subs = s->map->d[s->at.sub].extent, lanes = w->lanes;
+    const int64_t n = totals_of(s->map, &s->at), subs = s->map->d[s->at.sub].extent,
+                  lanes = w->lanes;
     twi_lid at = twi_w_ix(w, TWI_MUL, twi_w_number(w, s->axis, s->at.high), twi_w_int(w, subs));
     at = twi_w_ix(w, TWI_ADD, at, w->digit[s->axis][s->at.sub]);
     if (s->reverse)
@@ -365,7 +372,7 @@ static twi_lid total_before(const twi_scan *s, const twi_lid *parts) {
 
 static void run_high_by_lanes(const twi_scan *s, uint32_t board) {
     twi_lid parts[4], all = 0;
-    for (int64_t k = 0; k * s->w->lanes < totals_of(s); k++)
+    for (int64_t k = 0; k * s->w->lanes < totals_of(s->map, &s->at); k++)
         parts[k] = scan_totals(s, board, k, &all);
     const unsigned depth = open(s, s->at.high);
     add_before(s, s->at.low | s->at.mid, total_before(s, parts));
@@ -392,7 +399,7 @@ void twi_scan_finish(twi_lowering *w, twi_id id) {
     if (board) {
         twi_w_event(w, effect, 0);
         open_own_time(&s);
-        if (by_lanes(&s))
+        if (twi_scan_by_lanes(w->ir, w->caps, w->frame, id, w->lanes))
             run_high_by_lanes(&s, board);
         else
             run_high(&s, board);

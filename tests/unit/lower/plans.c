@@ -43,6 +43,7 @@ static const subject subjects[] = {
     {"attention", "B=1 H=2 G=1 I=5 J=9 D=7 E=3", "T=f32 CAUSAL=true", NULL, NULL},
     {"scan", "R=3 W=33", "T=f32 EXCLUSIVE=false REVERSE=false", NULL, NULL},
     {"scan", "R=2 W=100", "T=bf16 EXCLUSIVE=true REVERSE=true", NULL, NULL},
+    {"scan", "R=2 W=700", "T=f32 EXCLUSIVE=false REVERSE=true", "simt32", NULL},
     {"corpus/scans", "R=3 W=40", "", NULL, NULL},
     {"cross_entropy", "R=5 V=33", "T=f32 I=i32", NULL, NULL},
     {"embedding", "N=7 V=5 D=33", "T=bf16 I=i64", NULL, NULL},

@@ -71,11 +71,9 @@ static bool too_small(const twi_caps *caps, const twi_why *why) {
                                 strstr(why->text, "the target cannot index private memory"));
 }
 
-/* Scans: the canonical order and ranges known at run time are not built yet. */
+/* Scans along ranges known at run time are not built yet. */
 static bool unbuilt(const twi_why *why) {
-    return strncmp(why->text, "scan ", 5) == 0 &&
-           (strstr(why->text, "order canonical is not built yet") ||
-            strstr(why->text, "loop of run-time count"));
+    return strncmp(why->text, "scan ", 5) == 0 && strstr(why->text, "loop of run-time count");
 }
 
 static void plan_all(walk *w, tw_ir *ir, bool canonical) {
