@@ -19,18 +19,24 @@ from bench.peers import ours
 TIME = setting("TIME", "yes") == "yes"
 
 
-def streamed(trip, order="", fold=()):
+def streamed(trip):
     """The row by trips of trip * 1024 columns, or (trip 0) all at once."""
     def pins(rows, width):
         outer = f"loop {width // (1024 * trip)}, " if trip else ""
         inner = trip or width // 1024
-        return [f"frame f: r = grid {rows} ; w = {outer}{f'slot {inner}, ' if inner > 1 else ''}sub 8, lane 32, slot 4{order}", *fold]
+        return [f"frame f: r = grid {rows} ; w = {outer}{f'slot {inner}, ' if inner > 1 else ''}sub 8, lane 32, slot 4"]
+    return pins
+
+
+def carried(trip):
+    """Each trip of trip * 1024 columns folded to one number, which a scalar carries on."""
+    def pins(rows, width):
+        return [f"frame f: r = grid {rows} ; w = loop {width // (1024 * trip)}, sub 8, lane 32, slot {4 * trip}", "value sum.1: fold weight"]
     return pins
 
 
 SUMS = {"model": lambda r, w: [], "whole row": streamed(0), "C=1024": streamed(1), "C=2048": streamed(2),
-        "C=1024, scalar carry": streamed(1, fold=["value sum.1: fold weight"]),
-        "C=2048, scalar carry": streamed(2, fold=["value sum.1: fold weight"])}
+        "C=1024, scalar carry": carried(1), "C=2048, scalar carry": carried(2)}
 KEEPS = {"model": lambda r, w: [], "keep=preserve": lambda r, w: ["keep=preserve"],
          "keep=expensive-only": lambda r, w: ["keep=expensive-only"]}
 HEAD = (f"{'kernel':19}{'type':5}{'shape':>12}  {'form':22}{'entry':10}{'us':>9}{'registers':>10}{'shared':>8}{'local':>7}"

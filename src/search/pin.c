@@ -5,6 +5,7 @@
 #include "plan/codes.h"
 #include "plan/parse.h"
 #include "plan/rules.h"
+#include "plan/split.h"
 #include "plan/words.h"
 #include "search/view.h"
 
@@ -166,6 +167,8 @@ bool twi_pins_apply(const twi_view *v, const twi_wish *wish, twi_plan *p, twi_wh
             if (read_pinned_line(v->arena, v->ir, q.text, 0, p) && frame &&
                 !strstr(q.text, " order "))
                 twi_view_order(v, p, 0);
+            if (p->then && !twi_split_axis(v->ir, p)) /* what was pinned splits nothing */
+                p->then = NULL;
         } else if (q.kind == PIN_BAD) {
             return twi_refuse(why, "'%s' pins nothing of a plan", q.text);
         }
