@@ -153,6 +153,17 @@ static bool key_holds(const twi_view *v, const pin *p, twi_why *why) {
            twi_refuse(why, "%s: the %s here is %s", p->text, keys[p->which], is);
 }
 
+/* A pin changes a frame; it never adds one, in which nothing would be made. */
+static bool refuse_frame(const twi_view *v, const twi_plan *p, unsigned frames, const char *text,
+                         twi_why *why) {
+    const twi_names *names = &v->ir->ctx->names;
+    const char *all = twi_text(names, p->frame[0].name);
+    for (unsigned k = 1; k < frames; k++)
+        all = twi_format(v->arena, "%s, %s", all, twi_text(names, p->frame[k].name));
+    return twi_refuse(why, "%s: the plan has no frame '%s'; it has %s", text,
+                      twi_text(names, p->frame[frames].name), all);
+}
+
 bool twi_pins_apply(const twi_view *v, const twi_wish *wish, twi_plan *p, twi_why *why) {
     for (uint32_t i = 0; i < wish->n_pins; i++) {
         pin q = read_pin(wish->pins[i]);
@@ -164,8 +175,11 @@ bool twi_pins_apply(const twi_view *v, const twi_wish *wish, twi_plan *p, twi_wh
         } else if (q.kind == PIN_LINE) {
             /* A line that names nothing of this scope is another scope's. */
             bool frame = strncmp(q.text, "frame", 5) == 0;
-            if (read_pinned_line(v->arena, v->ir, q.text, 0, p) && frame &&
-                !strstr(q.text, " order "))
+            unsigned frames = p->frames;
+            bool fits = read_pinned_line(v->arena, v->ir, q.text, 0, p);
+            if (p->frames > frames)
+                return refuse_frame(v, p, frames, q.text, why);
+            if (fits && frame && !strstr(q.text, " order "))
                 twi_view_order(v, p, 0);
             if (p->then && !twi_split_axis(v->ir, p)) /* what was pinned splits nothing */
                 p->then = NULL;
