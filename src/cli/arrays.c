@@ -97,6 +97,52 @@ static const input *input_named(const arrays *a, const char *name) {
     return NULL;
 }
 
+/* Names of --in and --out against the kernel's arrays, of which some are inputs alone. */
+static bool known_names(tool *t, const arrays *a, const list *names, const bool *input_only) {
+    bool ok = true;
+    for (size_t k = 0; k < a->n_in + a->out->n; k++) {
+        bool out = k >= a->n_in;
+        const char *path,
+            *name = out ? key_of(t, a->out->at[k - a->n_in], "--out", &path) : a->in[k].name;
+        size_t m = 0;
+        while (m < names->n && strcmp(names->at[m], name) != 0)
+            m++;
+        if (m == names->n)
+            tool_error(t, 806, tool_nearest_help(t, name, names->at, names->n),
+                       "%s %s: the kernel has no such array", out ? "--out" : "--in", name);
+        else if (out && input_only[m])
+            tool_error(t, 808, NULL, "--out %s: it is an input", name);
+        ok = ok && m < names->n && !(out && input_only[m]);
+    }
+    return ok;
+}
+
+static bool known_to_program(tool *t, const arrays *a, const tw_program *p, size_t kernel) {
+    list names = {0};
+    bool *input_only = tool_alloc(t, tw_program_decls(p, kernel), sizeof *input_only);
+    for (size_t k = 0; k < tw_program_decls(p, kernel); k++) {
+        const tw_decl *d = tw_program_decl(p, kernel, k);
+        if (d->kind != TW_DECL_ARRAY)
+            continue;
+        input_only[names.n] = d->role == TW_ROLE_IN;
+        list_add(t, &names, d->name);
+    }
+    return known_names(t, a, &names, input_only);
+}
+
+bool arrays_known(tool *t, const arrays *a, const tw_ir *ir) {
+    list names = {0};
+    bool *input_only = tool_alloc(t, tw_ir_args(ir), sizeof *input_only);
+    for (size_t k = 0; k < tw_ir_args(ir); k++) {
+        const tw_arg arg = tw_ir_arg(ir, k);
+        if (arg.scalar)
+            continue;
+        input_only[names.n] = arg.role == TW_ROLE_IN;
+        list_add(t, &names, arg.name);
+    }
+    return known_names(t, a, &names, input_only);
+}
+
 /* The one choice of a type that the file of an array may hold. */
 static bool infer_type(tool *t, job *j, const tw_decl *type, const input *in) {
     const char *found = NULL;
@@ -126,6 +172,8 @@ static bool infer_type(tool *t, job *j, const tw_decl *type, const input *in) {
 bool arrays_infer(tool *t, job *j, const tw_program *p, size_t kernel) {
     const arrays *a = j->user;
     size_t n = tw_program_decls(p, kernel);
+    if (!known_to_program(t, a, p, kernel))
+        return false;
     for (size_t k = 0; k < n; k++) {
         const tw_decl *type = tw_program_decl(p, kernel, k);
         if (type->kind != TW_DECL_TYPE || settings_find(&j->set, type->name))
@@ -244,28 +292,6 @@ static bool fill_one(tool *t, arrays *a, const tw_compiled *kernel, size_t k) {
     return a->before[k] != NULL;
 }
 
-static bool known_names(tool *t, const arrays *a) {
-    list names = {0};
-    bool ok = true;
-    for (size_t k = 0; k < a->n; k++)
-        list_add(t, &names, a->arg[k].name);
-    for (size_t k = 0; k < a->n_in + a->out->n; k++) {
-        const char *path, *name = k < a->n_in ? a->in[k].name
-                                              : key_of(t, a->out->at[k - a->n_in], "--out", &path);
-        const tw_arg *found = NULL;
-        for (size_t m = 0; m < a->n; m++)
-            if (strcmp(a->arg[m].name, name) == 0)
-                found = &a->arg[m];
-        if (!found)
-            tool_error(t, 806, tool_nearest_help(t, name, names.at, names.n),
-                       "%s %s: the kernel has no such array", k < a->n_in ? "--in" : "--out", name);
-        else if (k >= a->n_in && found->role == TW_ROLE_IN)
-            tool_error(t, 808, NULL, "--out %s: it is an input", name);
-        ok = ok && found && !(k >= a->n_in && found->role == TW_ROLE_IN);
-    }
-    return ok;
-}
-
 static bool fill_scalar(tool *t, arrays *a, const tw_arg *arg, const job *j) {
     uint64_t bits = arg->bits;
     bool have = arg->has_default;
@@ -302,7 +328,6 @@ bool arrays_fill(tool *t, arrays *a, const tw_compiled *kernel, const job *j) {
             a->arg[a->n++] = arg;
         }
     }
-    ok = known_names(t, a) && ok;
     for (size_t k = 0; ok && k < a->n; k++)
         ok = fill_one(t, a, kernel, k);
     a->call.tensor = a->pointer;

@@ -33,8 +33,10 @@ typedef struct arrays {
 
 /* --in, read; --out, checked against --in. False after errors. */
 bool arrays_open(tool *t, const cli_options *o, arrays *a);
-/* Types that files settle: as job.infer, with job.user the arrays. */
+/* Types that files settle: as job.infer, with job.user the arrays. An array that the kernel does
+ * not have is an error here; arrays_known says it where no program is read. */
 bool arrays_infer(tool *t, job *j, const tw_program *p, size_t kernel);
+bool arrays_known(tool *t, const arrays *a, const tw_ir *ir);
 bool arrays_dims(tool *t, job *j, const arrays *a);
 /* Memory for every array of the kernel, inputs filled, copies of them kept. */
 bool arrays_fill(tool *t, arrays *a, const tw_compiled *kernel, const job *j);

@@ -166,7 +166,7 @@ int cmd_run(tool *t, const cli_options *o) {
                    "run --from loop needs the tile IR it was made from");
         return EXIT_INPUT;
     }
-    if (!arrays_dims(t, &j, &a))
+    if ((o->from && !arrays_known(t, &a, j.ir)) || !arrays_dims(t, &j, &a))
         return EXIT_INPUT;
     bool reference = strcmp(j.options.target, "ref") == 0;
     if (reference) {
