@@ -32,7 +32,10 @@ static size_t width(const char *cell) {
     return n;
 }
 
+/* Sixteen hex digits are the hash of a plan: a name, whatever digit it starts with. */
 static bool numeric(const char *cell) {
+    if (strspn(cell, "0123456789abcdef") == 16)
+        return false;
     return (*cell >= '0' && *cell <= '9') || *cell == '-' || *cell == '.' ||
            strcmp(cell, "inf") == 0 || !*cell;
 }
