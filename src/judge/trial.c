@@ -98,7 +98,8 @@ static twi_ran run_compiled(twi_unit *u, const twi_trial *t, arrays *a, unsigned
 }
 
 /* Does every position of the digits exist? Then the deepest chain is exactly the stated one; at an
- * edge, positions that do not exist may shorten it. */
+ * edge, positions that do not exist may shorten it. Of a scan, which has no digits here, the depth
+ * is one that is not passed. */
 static bool fills(const tw_ir *ir, const twi_order *o) {
     uint64_t seen = 0;
     for (unsigned k = 0; k < o->n; k++) {
@@ -113,7 +114,7 @@ static bool fills(const tw_ir *ir, const twi_order *o) {
             !twi_ix_is_const(ir, ir->axis.at[axis].hi, &hi) || hi - lo != product)
             return false;
     }
-    return true;
+    return o->n > 0;
 }
 
 /* Depths counted while running against those that the plan states. */
