@@ -266,8 +266,7 @@ static const char *assignment(twi_emitter *e, const place *p, const char *to, co
     const twi_sized *words = &e->d->merge[kind][twi_class_of(elem)];
     const twi_spell s = {
         .from = elem, .to = elem, .count = 1, .arg = {twi_format(e->arena, "&%s", to), from}};
-    const char *text = tw_elem_size(elem) == 8 ? words->wide : words->narrow;
-    return text ? twi_expand(e, text, &s) : "tw_not_spoken";
+    return twi_expand(e, tw_elem_size(elem) == 8 ? words->wide : words->narrow, &s);
 }
 
 static void store_lanes(twi_emitter *e, twi_lid value, const place *p) {

@@ -159,7 +159,7 @@ twi_class twi_class_of(tw_elem elem);
 unsigned twi_lanes(unsigned count); /* of the C vector: the next power of two */
 const char *twi_ctype(twi_emitter *e, tw_elem elem, unsigned count, unsigned mask);
 const char *twi_access_type(twi_emitter *e, tw_elem elem, unsigned count, unsigned align);
-const char *twi_expand(twi_emitter *e, const char *text, const twi_spell *s);
+const char *twi_expand(twi_emitter *e, const char *text, const twi_spell *s); /* NULL: not spoken */
 bool twi_need(twi_emitter *e, const char *key); /* true the first time */
 
 /* names.c */

@@ -70,8 +70,7 @@ static const char *moved(twi_emitter *e, const char *x, unsigned count, int by) 
 }
 
 static const char *expand(twi_emitter *e, const twi_words *words, const twi_spell *s) {
-    const char *text = s->count > 1 ? words->vector : words->scalar;
-    return text ? twi_expand(e, text, s) : "tw_not_spoken";
+    return twi_expand(e, s->count > 1 ? words->vector : words->scalar, s);
 }
 
 static bool has_mask(const twi_emitter *e, twi_lid v) {

@@ -4,6 +4,8 @@
  */
 #include "emit/dialect.h"
 
+static const char not_spoken[] = "tw_not_spoken"; /* no compiler takes it */
+
 twi_class twi_class_of(tw_elem elem) {
     if (elem == TW_BOOL)
         return TWI_CLASS_BOOL;
@@ -46,7 +48,7 @@ static tw_elem lane_elem(tw_elem elem, unsigned mask) {
 
 const char *twi_ctype(twi_emitter *e, tw_elem elem, unsigned count, unsigned mask) {
     if (count == 1)
-        return e->d->type[elem];
+        return e->d->type[elem] ? e->d->type[elem] : not_spoken;
     elem = lane_elem(elem, mask);
     const unsigned lanes = twi_lanes(count);
     const char *name = twi_format(e->arena, "%sx%u", tw_elem_name(elem), lanes);
@@ -90,7 +92,7 @@ static const char *helper(twi_emitter *e, const char *name, size_t n, const twi_
     if (!p)
         p = part_named(e->d->part, name, n, class, s->count > 1);
     if (!p)
-        return "tw_not_spoken";
+        return not_spoken;
     const tw_elem from = s->from == TW_BOOL && s->count > 1 ? int_of(s->mask, true) : s->from;
     const char *full = twi_format(e->arena, "tw_%s_%s", p->name, tw_elem_name(from));
     if (s->count > 1)
@@ -180,6 +182,8 @@ static const char *word(twi_emitter *e, char c, const twi_spell *s) {
 
 const char *twi_expand(twi_emitter *e, const char *text, const twi_spell *s) {
     twi_sb out;
+    if (!text)
+        return not_spoken;
     twi_sb_init(&out, e->arena);
     while (*text) {
         const size_t plain = strcspn(text, "$@");

@@ -8,6 +8,16 @@
 #include "loop/raw.h"
 #include "loop/rows.h"
 
+static bool unspoken(const twi_caps *caps, tw_elem elem) {
+    return (elem == TW_F16 && !caps->f16) || (elem == TW_BF16 && !caps->bf16);
+}
+
+bool twi_cast_spoken(const twi_caps *caps, tw_elem from, tw_elem to) {
+    if (caps->half_casts && (from == TW_F32 || to == TW_F32))
+        return true;
+    return !unspoken(caps, to) && !unspoken(caps, from);
+}
+
 typedef struct {
     const twi_caps *caps;
     const twi_func *from;
@@ -32,16 +42,9 @@ static twi_lid rewrite_log(walk *w, twi_lid v) { return twi_legal_log(&w->c, arg
 static twi_lid rewrite_tanh(walk *w, twi_lid v) { return twi_legal_tanh(&w->c, arg(w, v, 0)); }
 static twi_lid rewrite_erf(walk *w, twi_lid v) { return twi_legal_erf(&w->c, arg(w, v, 0)); }
 
-static bool unspoken(const twi_caps *caps, unsigned elem) {
-    return (elem == TW_F16 && !caps->f16) || (elem == TW_BF16 && !caps->bf16);
-}
-
 static bool narrow_cast(const walk *w, twi_lid v) {
-    const unsigned from = w->from->ins.at[twi_larg(w->from, v, 0)].elem;
-    const unsigned to = w->from->ins.at[v].elem;
-    if (w->caps->half_casts && (from == TW_F32 || to == TW_F32))
-        return false;
-    return unspoken(w->caps, to) || unspoken(w->caps, from);
+    return !twi_cast_spoken(w->caps, (tw_elem)w->from->ins.at[twi_larg(w->from, v, 0)].elem,
+                            (tw_elem)w->from->ins.at[v].elem);
 }
 
 static twi_lid rewrite_cast(walk *w, twi_lid v) {

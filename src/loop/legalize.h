@@ -11,4 +11,8 @@
 
 twi_loop *twi_legalize(const twi_loop *loop, twi_arena *arena, const twi_caps *caps);
 
+/* V9: is all that a legalized module holds spoken on that target? Diagnostics name what is not. */
+bool twi_loop_spoken(const twi_loop *loop, const twi_caps *caps);
+bool twi_cast_spoken(const twi_caps *caps, tw_elem from, tw_elem to);
+
 #endif
