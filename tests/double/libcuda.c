@@ -233,7 +233,11 @@ CALL(cuStreamSynchronize, (void *stream)) {
     harms_captures();
     return stream || !tw_double.refuse_null ? result : 1;
 }
-CALL(cuStreamGetId, (void *stream, unsigned long long *id)) { return (*id = (uintptr_t)stream, 0); }
+/* Ends a capture of the stream (seen with driver 580.159.04). */
+CALL(cuStreamGetId, (void *stream, unsigned long long *id)) {
+    tw_double.illegal += tw_double.capture != 0;
+    return tw_double.capture ? 900 : (*id = (uintptr_t)stream, 0);
+}
 CALL(cuThreadExchangeStreamCaptureMode, (int *mode)) {
     const int before = tw_double.mode;
     tw_double.mode = *mode;

@@ -41,10 +41,12 @@ typedef struct twi_cuda_loaded {
     twi_cu_module module;
 } twi_cuda_loaded;
 
-/* Memory for temps of calls that are queued on one stream, and so follow each other. */
+/* Memory for temps of calls that are queued on one stream, and so follow each other. A handle may
+ * come back for another stream, and one handle may mean a stream of each thread: ids tell. */
 typedef struct twi_cuda_space {
     struct twi_cuda_space *next;
-    unsigned long long stream;
+    const void *stream;
+    unsigned long long id;
     twi_cu_address at;
 } twi_cuda_space;
 

@@ -169,12 +169,12 @@ void twi_cuda_leave(const twi_cuda_visit *v) {
         (void)v->c->cu.context_pop(&before);
 }
 
-static tw_status make_space(const twi_cuda_visit *v, unsigned long long stream, size_t size,
+static tw_status make_space(const twi_cuda_visit *v, unsigned long long id, size_t size,
                             twi_cu_address *at) {
     twi_cuda_space *space = malloc(sizeof *space);
     if (!space)
         return no_memory(v);
-    *space = (twi_cuda_space){.next = v->home->space, .stream = stream};
+    *space = (twi_cuda_space){.next = v->home->space, .stream = v->stream, .id = id};
     const tw_status status = twi_cuda_result(v->c, v->c->cu.alloc(&space->at, size),
                                              "memory for temps: cuMemAlloc", v->error);
     if (status != TW_OK) {
@@ -186,23 +186,43 @@ static tw_status make_space(const twi_cuda_visit *v, unsigned long long stream, 
     return TW_OK;
 }
 
+/* Handles that mean another stream in each thread or context. */
+static bool is_special(const void *stream) { return (uintptr_t)stream <= 2; }
+
+/* The newest space of the stream's handle: asking for an id would end the capture. NULL: none, or
+ * it may be another stream's. */
+static const twi_cuda_space *captured_space(const twi_cuda_visit *v) {
+    const twi_cuda_space *found = NULL;
+    unsigned n = 0;
+    for (const twi_cuda_space *s = v->home->space; s; s = s->next) {
+        if (s->stream == v->stream && n++ == 0)
+            found = s;
+    }
+    return n > 1 && is_special(v->stream) ? NULL : found;
+}
+
+static const twi_cuda_space *space_of(const twi_cuda_visit *v, unsigned long long id) {
+    const twi_cuda_space *s = v->home->space;
+    while (s && (s->stream != v->stream || s->id != id))
+        s = s->next;
+    return s;
+}
+
 /* The same for all calls on one stream, which follow each other. */
 tw_status twi_cuda_temps(twi_cuda_visit *v, size_t size, twi_cu_address *at) {
     const twi_cuda *c = v->c;
-    unsigned long long stream = (uintptr_t)v->stream;
-    if (c->cu.stream_id && c->cu.stream_id(v->stream, &stream) != 0)
-        stream = (uintptr_t)v->stream;
+    unsigned long long id = 0;
+    if (!v->capturing && c->cu.stream_id && c->cu.stream_id(v->stream, &id) != 0)
+        id = 0;
     (void)pthread_mutex_lock(&v->c->lock);
     tw_status status = TW_OK;
-    const twi_cuda_space *space = v->home->space;
-    while (space && space->stream != stream)
-        space = space->next;
+    const twi_cuda_space *space = v->capturing ? captured_space(v) : space_of(v, id);
     if (space)
         *at = space->at;
     else if (v->capturing)
         status = refuse_cold(v, "memory for temps");
     else
-        status = make_space(v, stream, size, at);
+        status = make_space(v, id, size, at);
     (void)pthread_mutex_unlock(&v->c->lock);
     return status;
 }
