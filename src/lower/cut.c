@@ -152,7 +152,7 @@ static void level_region(twi_cut *cut, uint32_t region) {
         switch (twi_op_row(i->op)->kind) {
         case TWI_KIND_FOLD:
         case TWI_KIND_ORDER:
-            c->avail++;
+            c->avail = (uint16_t)(c->avail + !twi_scan_streams(ir, v));
             break;
         case TWI_KIND_EFFECT: {
             uint16_t l = memory_level(cut, region, k, v);
@@ -181,7 +181,7 @@ static void level_region(twi_cut *cut, uint32_t region) {
 static void need(twi_cut *cut, uint32_t region, uint16_t p, twi_id o) {
     twi_cut_value *c = &cut->value[o];
     c->used = true;
-    if (twi_op_row(twi_ins_of(cut->ir, o)->op)->kind != TWI_KIND_LOCAL)
+    if (!twi_is_local(cut->ir, o))
         return;
     c->crossing |= c->region != region || c->avail < p;
     c->last = p > c->last ? p : c->last;
@@ -194,7 +194,6 @@ static void mark_crossing(twi_cut *cut) {
     for (uint32_t k = cut->all.n; k-- > 0;) {
         twi_id v = cut->all.at[k];
         const twi_ins *i = twi_ins_of(ir, v);
-        unsigned kind = twi_op_row(i->op)->kind;
         const twi_region *r = &ir->region.at[cut->value[v].region];
         for (uint32_t c = 0; c < r->yields.n; c++)
             if (r->yields.at[c] == v)
@@ -205,7 +204,7 @@ static void mark_crossing(twi_cut *cut) {
                 if (cut->value[inner->yields.at[c]].region != i->attr)
                     need(cut, i->attr, 0, inner->yields.at[c]);
         }
-        bool local = kind == TWI_KIND_LOCAL;
+        bool local = twi_is_local(ir, v);
         if (local && !cut->value[v].used)
             continue;
         uint16_t p = local ? cut->value[v].last : cut->value[v].phase;

@@ -27,7 +27,7 @@ static void add_value(void *user, twi_id v) {
     const twi_ins *i = twi_ins_of(s->j->ir, v);
     s->axes |= i->type.axes;
     s->ready = s->ready && s->j->cut.value[v].avail == 0 && i->op != TWI_CARRY;
-    for (unsigned k = 0; k < i->nargs && twi_op_row(i->op)->kind == TWI_KIND_LOCAL; k++)
+    for (unsigned k = 0; k < i->nargs && twi_is_local(s->j->ir, v); k++)
         add_value(s, twi_arg(s->j->ir, v, k));
 }
 
@@ -271,7 +271,7 @@ static bool value_reaches(const judge *j, twi_id v, unsigned frame, unsigned dep
     const twi_ins *i = twi_ins_of(j->ir, v);
     const twi_place *p = twi_plan_place(j->plan, i->op == TWI_PART ? twi_arg(j->ir, v, 0) : v);
     unsigned kind = twi_op_row(i->op)->kind, home = p ? p->frame : 0;
-    if (kind == TWI_KIND_LOCAL && !j->cut.value[v].kept)
+    if (twi_is_local(j->ir, v) && !j->cut.value[v].kept)
         return operands_reach(j, v, frame, depth + 1);
     if (kind == TWI_KIND_LEAF && i->op != TWI_CARRY && i->op != TWI_RESULT && i->op != TWI_PART)
         return true;
@@ -369,7 +369,8 @@ static bool value_fits(const judge *j, twi_id v) {
     if (place && place->fold == TWI_FOLD_WEIGHT && twi_is_merged(j->ir, v))
         return twi_refuse(j->why, "fold %s: fold weight of several results is not built yet",
                           twi_value_name(j->ir, v));
-    if ((j->cut.value[v].kept || twi_op_row(i->op)->kind == TWI_KIND_ORDER) && !stripe_fits(j, v))
+    bool scan = twi_op_row(i->op)->kind == TWI_KIND_ORDER && !twi_scan_streams(j->ir, v);
+    if ((j->cut.value[v].kept || scan) && !stripe_fits(j, v))
         return false;
     return twi_op_row(i->op)->kind != TWI_KIND_EFFECT || updates_fit(j, v);
 }

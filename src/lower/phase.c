@@ -131,7 +131,7 @@ static void need_fetch(walk *g, twi_id load) {
 static void need_value(walk *g, twi_id v) {
     twi_lowering *w = g->w;
     const twi_ins *i = twi_ins_of(w->ir, v);
-    if (twi_op_row(i->op)->kind != TWI_KIND_LOCAL || w->home[v].kind || find_value(g, v))
+    if (!twi_is_local(w->ir, v) || w->home[v].kind || find_value(g, v))
         return;
     for (unsigned k = 0; k < i->nargs; k++)
         need_value(g, twi_arg(w->ir, v, k));
@@ -274,6 +274,10 @@ static void make_items(walk *g) {
         item *it = &g->items.at[k];
         it->level = level_of(g, it->axes);
         it->slots = slots_of(g, it->axes);
+        if (it->kind == ITEM_VALUE && twi_scan_streams(w->ir, it->id)) {
+            w->stream[it->id] = TWI_NEW(w->arena, twi_fold);
+            twi_fold_plan(w, it->id, g->loop, g->loops, w->stream[it->id]);
+        }
         if (it->kind != ITEM_UPDATE)
             continue;
         twi_fold f;
@@ -406,6 +410,12 @@ static void emit_level(walk *g, int level) {
             twi_carry_init(w, f);
         if (f->first_loop >= 0 ? f->first_loop == level : f->level == level)
             twi_fold_init(w, f);
+    }
+    for (uint32_t k = 0; k < g->items.n; k++) {
+        const item *it = &g->items.at[k];
+        if (it->kind == ITEM_VALUE && twi_scan_streams(w->ir, it->id) &&
+            w->stream[it->id]->first_loop == level)
+            twi_fold_init(w, w->stream[it->id]);
     }
     emit_nests(g, level);
     for (uint32_t k = 0; k < g->folds.n; k++)
@@ -552,7 +562,8 @@ static void add_body_roots(twi_lowering *w, uint32_t region, unsigned p, walk *g
         } else if (kind == TWI_KIND_EFFECT && c->phase == p) {
             it.kind = ITEM_STORE;
             it.axes = twi_access_axes(w->ir, v);
-        } else if (kind == TWI_KIND_ORDER && c->used && c->phase == p) {
+        } else if (kind == TWI_KIND_ORDER && c->used && c->phase == p &&
+                   !twi_scan_streams(w->ir, v)) {
             it.kind = ITEM_SCAN;
             make_home(w, v);
         } else if (kind == TWI_KIND_LOCAL && c->kept && c->avail == p && !w->home[v].object) {

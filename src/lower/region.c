@@ -9,7 +9,7 @@ static int reading_phase(const twi_lowering *w, uint32_t region, twi_id v) {
     const twi_cut_value *c = &w->cut.value[v];
     if (c->region != region)
         return INT32_MAX;
-    return twi_op_row(twi_ins_of(w->ir, v)->op)->kind == TWI_KIND_LOCAL ? c->last : c->phase;
+    return twi_is_local(w->ir, v) ? c->last : c->phase;
 }
 
 /* Are the carries that get their new values in phase p alike? Then one walk writes them all, reads

@@ -5,7 +5,8 @@
  * subgroups leave their totals in shared memory, one barrier, every worker folds those before its
  * own; time digits above them run again. What a digit adds stands left of what its part holds
  * already, so the order of the elements is kept. A scan from the last element on runs every digit
- * downwards.
+ * downwards. Along a range known at run time it runs from element to element beside what reads it
+ * (twi_scan_next), its running value an accumulator as of a fold.
  */
 #include "lower/walk.h"
 
@@ -127,6 +128,15 @@ static twi_lid started(const twi_scan *s, twi_lid x) {
     twi_lid first = s->reverse ? twi_w_ix(w, TWI_SUB, twi_w_hi(w, s->axis), twi_w_int(w, 1))
                                : twi_w_lo(w, s->axis);
     return twi_w_op(w, TWI_SELECT, twi_w_ix(w, TWI_EQ, p, first), twi_scan_start(s), x);
+}
+
+twi_lid twi_scan_next(twi_lowering *w, twi_id id) {
+    const twi_scan s = begin(w, id);
+    const twi_fold *f = w->stream[id];
+    twi_state before = twi_fold_get(w, f), x = {{twi_w_value(w, twi_arg(w->ir, id, 0)), 0, 0}};
+    x = twi_state_combine(w, f, before, x);
+    twi_fold_put(w, f, x);
+    return s.exclusive ? started(&s, before.v[0]) : x.v[0];
 }
 
 /* ---- lanes ---- */

@@ -115,6 +115,8 @@ static twi_lid local_value(twi_lowering *w, twi_id v) {
     twi_lid x[3] = {0, 0, 0};
     if (i->op == TWI_LOAD)
         return twi_w_array_load(w, v, false);
+    if (twi_scan_streams(w->ir, v))
+        return twi_scan_next(w, v);
     for (unsigned k = 0; k < i->nargs; k++)
         x[k] = twi_w_value(w, twi_arg(w->ir, v, k));
     switch (i->op) {

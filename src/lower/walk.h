@@ -70,6 +70,7 @@ typedef struct twi_lowering {
     TWI_VEC(twi_memo_undo) undo;
     uint32_t *slot_array; /* by value id: object holding it for all its slots, while its walk lasts;
                              0: none */
+    struct twi_fold **stream; /* by value id: streamed scans of the walk */
     uint32_t *buffer; /* by value id, loads and stores: private object between a wide access and the
                          workers' own arithmetic; 0: none */
     uint32_t stage_object[TWI_MAX_STAGES]; /* 0: not active */
@@ -300,6 +301,7 @@ typedef struct twi_scan {
 void twi_scan_element(twi_lowering *w, twi_id id); /* one element into its stripe */
 void twi_scan_finish(twi_lowering *w, twi_id id);  /* the stripe holds the results afterwards */
 bool twi_scan_is_canonical(const tw_ir *ir, twi_id id); /* a fixed order that groups elements */
+twi_lid twi_scan_next(twi_lowering *w, twi_id id);      /* streamed: takes the open element in */
 twi_lid twi_scan_identity(const twi_scan *s);
 twi_lid twi_scan_start(const twi_scan *s); /* what an exclusive scan gives the first element */
 twi_lid twi_scan_combine(const twi_scan *s, twi_lid a, twi_lid b);

@@ -339,7 +339,7 @@ static bool value_fits(const twi_judge *j, twi_id v) {
     if (kind == TWI_KIND_FOLD || ins->op == TWI_PART)
         return stripe_fits(j, v, "fold");
     if (kind == TWI_KIND_ORDER)
-        return stripe_fits(j, v, "scan") && twi_judge_scan(j, v);
+        return (twi_scan_streams(j->ir, v) || stripe_fits(j, v, "scan")) && twi_judge_scan(j, v);
     if (ins->op == TWI_CARRY || ins->op == TWI_RESULT)
         return stripe_fits(j, v, "carried value");
     return true;

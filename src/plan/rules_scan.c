@@ -10,6 +10,18 @@ static bool refuse_scan(const twi_judge *j, twi_id v, const twi_map *m, const ch
                       twi_judge_axis(j, twi_ins_of(j->ir, v)->fold[0]), twi_judge_map(j, m), what);
 }
 
+/* Along a range known at run time: element by element. */
+static bool streams(const twi_judge *j, twi_id v, const twi_map *m, unsigned order) {
+    if (twi_ins_of(j->ir, v)->attr & TWI_SCAN_REVERSE)
+        return refuse_scan(j, v, m, "reverse along a range known at run time is not built yet");
+    if (twi_fold_rounds(j->ir, v) && order == TWI_ORDER_CANONICAL)
+        return refuse_scan(j, v, m, "canonical along a range known at run time is not built yet");
+    for (unsigned d = 0; d < m->n; d++)
+        if (m->d[d].extent > 1)
+            return refuse_scan(j, v, m, "along a range known at run time one loop runs");
+    return true;
+}
+
 bool twi_judge_scan(const twi_judge *j, twi_id v) {
     const twi_ins *ins = twi_ins_of(j->ir, v);
     const unsigned axis = ins->fold[0];
@@ -17,6 +29,8 @@ bool twi_judge_scan(const twi_judge *j, twi_id v) {
     const bool steps = j->ir->axis.at[axis].kind == TWI_AXIS_STEP;
     const unsigned order = ins->order == TWI_ORDER_DEFAULT ? j->ir->order : ins->order;
     unsigned lanes = 0, subs = 0;
+    if (twi_scan_streams(j->ir, v) && !streams(j, v, m, order))
+        return false;
     for (unsigned d = m->n; d-- > (steps ? 1u : 0u);) {
         const unsigned level = m->d[d].level;
         if (level == TWI_LV_SERIAL || level == TWI_LV_GRID)

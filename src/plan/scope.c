@@ -156,6 +156,17 @@ bool twi_fold_streams(const tw_ir *ir, const twi_frame *f, twi_id v) {
     return loops;
 }
 
+bool twi_scan_streams(const tw_ir *ir, twi_id v) {
+    const twi_ins *ins = twi_ins_of(ir, v);
+    int64_t n;
+    return twi_op_row(ins->op)->kind == TWI_KIND_ORDER &&
+           ir->axis.at[ins->fold[0]].kind != TWI_AXIS_STEP && !twi_axis_span(ir, ins->fold[0], &n);
+}
+
+bool twi_is_local(const tw_ir *ir, twi_id v) {
+    return twi_op_row(twi_ins_of(ir, v)->op)->kind == TWI_KIND_LOCAL || twi_scan_streams(ir, v);
+}
+
 /* Positions of a folded axis at most: of a block of the text, or its range's. */
 static int64_t most_positions(const tw_ir *ir, unsigned axis) {
     const twi_axis *a = &ir->axis.at[axis];

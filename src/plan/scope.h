@@ -43,6 +43,11 @@ bool twi_fold_chains(const tw_ir *ir, twi_id v);
  * known at run time, or digits that are loops alone. Else the canonical order's lanes are digits.
  */
 bool twi_fold_streams(const tw_ir *ir, const twi_frame *f, twi_id v);
+/* A scan along a range whose length is known at run time alone: it runs from element to element
+ * beside what reads it, again in each walk that does, and nothing keeps its row. */
+bool twi_scan_streams(const tw_ir *ir, twi_id v);
+/* Local values, and scans that are computed like them. */
+bool twi_is_local(const tw_ir *ir, twi_id v);
 /* Accumulators that it takes: lanes of a chunk of elements, of chunks of chunks' results, and so
  * on; the number of levels. */
 unsigned twi_stream_lanes(const tw_ir *ir, twi_id v, int64_t lanes[TWI_STREAM_LEVELS]);

@@ -52,6 +52,8 @@ static const subject subjects[] = {
     {"corpus/scatters", "N=9 W=17", "", NULL, NULL},
     {"corpus/atomics", "R=5 W=19 B=4", "", NULL, NULL},
     {"corpus/scalars", "R=21", "", NULL, NULL},
+    {"corpus/prefixes", "N=40 D=3 G=4 G1=5", "", "cpu-baseline", NULL},
+    {"corpus/prefixes", "N=40 D=9 G=4 G1=5", "", "simt32", NULL},
     {"corpus/segments", "N=40 D=3 G=4 G1=5", "", NULL, NULL},
     {"corpus/pooling", "N=1 H=9 W=11 OH=5 OW=6", "", NULL, NULL},
     {"corpus/convolution", "N=1 C=2 CG=2 O=2 H=6 W=5 KH=3 KW=3 OH=4 OW=3", "", NULL, NULL},
