@@ -196,7 +196,7 @@ static int64_t extent_of(const describer *d, uint8_t digits) {
 static int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* Of the last element of a row, as scan.c runs its digits. */
-static uint32_t scan_depth(const describer *d, const twi_caps *caps, int64_t lanes) {
+static uint32_t scan_depth(const describer *d, const twi_caps *caps) {
     const twi_map *m = &d->f->map[d->i->fold[0]];
     twi_scan_digits at;
     (void)twi_scan_split(d->ir, d->f, d->i->fold[0], &at);
@@ -208,8 +208,8 @@ static uint32_t scan_depth(const describer *d, const twi_caps *caps, int64_t lan
     if (at.sub >= 0) {
         const int64_t high = extent_of(d, at.high), subs = m->d[at.sub].extent;
         int64_t before = total + subs - 2 + (high > 1 ? high : 0); /* of the last subgroup */
-        if (twi_scan_by_lanes(d->ir, caps, d->f, d->o->fold, lanes))
-            before = total + log2_up(lanes) + (high * subs - 1) / lanes;
+        if (twi_scan_by_lanes(d->ir, caps, d->f, d->o->fold))
+            before = total + log2_up(caps->lane) + (high * subs - 1) / caps->lane;
         element = greater(element, before) + 1;
     }
     return (uint32_t)(element < UINT32_MAX ? element : UINT32_MAX);
@@ -220,7 +220,7 @@ static void describe_scan(const tw_ir *ir, const twi_caps *caps, const twi_plan 
     const twi_place *place = twi_plan_place(plan, scan);
     *o = (twi_order){.fold = scan};
     describer d = {ir, &plan->frame[place ? place->frame : 0], twi_ins_of(ir, scan), o};
-    o->depth = scan_depth(&d, caps, twi_plan_lanes(plan));
+    o->depth = scan_depth(&d, caps);
 }
 
 /* Folds and scans of floats that are free to group their elements. */

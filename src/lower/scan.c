@@ -324,8 +324,8 @@ static int64_t totals_of(const twi_map *m, const twi_scan_digits *at) {
 }
 
 /* All lanes of a subgroup must be of one row. */
-bool twi_scan_by_lanes(const tw_ir *ir, const twi_caps *caps, const twi_frame *frame, twi_id id,
-                       int64_t lanes) {
+bool twi_scan_by_lanes(const tw_ir *ir, const twi_caps *caps, const twi_frame *frame, twi_id id) {
+    const int64_t lanes = caps->lane; /* all of a subgroup, whether the plan uses them or not */
     const twi_ins *i = twi_ins_of(ir, id);
     twi_scan_digits at;
     if (!twi_scan_split(ir, frame, i->fold[0], &at) || at.sub < 0)
@@ -409,7 +409,7 @@ void twi_scan_finish(twi_lowering *w, twi_id id) {
     if (board) {
         twi_w_event(w, effect, 0);
         open_own_time(&s);
-        if (twi_scan_by_lanes(w->ir, w->caps, w->frame, id, w->lanes))
+        if (twi_scan_by_lanes(w->ir, w->caps, w->frame, id))
             run_high_by_lanes(&s, board);
         else
             run_high(&s, board);

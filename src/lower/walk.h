@@ -285,8 +285,7 @@ typedef struct {
 } twi_scan_digits;
 bool twi_scan_split(const tw_ir *ir, const twi_frame *frame, unsigned axis, twi_scan_digits *out);
 /* Do the lanes of each subgroup scan the totals of the subgroups, of a scan split over them? */
-bool twi_scan_by_lanes(const tw_ir *ir, const twi_caps *caps, const twi_frame *frame, twi_id id,
-                       int64_t lanes);
+bool twi_scan_by_lanes(const tw_ir *ir, const twi_caps *caps, const twi_frame *frame, twi_id id);
 typedef struct twi_scan {
     twi_lowering *w;
     twi_id id;
