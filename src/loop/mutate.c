@@ -356,7 +356,7 @@ static void split_atomic(edit *e, twi_lid v) {
     twi_func *f = e->f;
     const twi_object *o = object_of(f, v);
     const unsigned merge = access_of(f, v)->merge;
-    twi_lid value = twi_larg(f, v, o->rank), args[TWI_MAX_RANK + 1];
+    twi_lid value = twi_larg(f, v, o->rank), args[TWI_MAX_RANK + 1] = {0};
     own_access(e, v)->merge = 0;
     const uint32_t n = f->ins.at[v].nargs;
     for (uint32_t k = 0, from = 0; from < n; from++)

@@ -92,7 +92,7 @@ static unsigned offsets(const twi_func *f, const twi_touch *t, int64_t *out) {
 
 /* Sectors under the lanes' accesses. Neighbours come in order nearly always. */
 double twi_access_sectors(const twi_func *f, const twi_touch *t) {
-    int64_t first[MOST_LANES], found[MOST_LANES * 4];
+    int64_t first[MOST_LANES] = {0}, found[MOST_LANES * 4];
     unsigned lanes = offsets(f, t, first), n = 0;
     int64_t elem = (int64_t)tw_elem_size((tw_elem)f->object.at[t->access->object].elem);
     for (unsigned l = 0; l < lanes; l++) {
@@ -109,7 +109,7 @@ double twi_access_sectors(const twi_func *f, const twi_touch *t) {
 }
 
 double twi_access_turns(const twi_func *f, const twi_touch *t) {
-    int64_t first[MOST_LANES], word[MOST_LANES][MOST_LANES * 2];
+    int64_t first[MOST_LANES] = {0}, word[MOST_LANES][MOST_LANES * 2];
     unsigned turns[MOST_LANES] = {0}, most = 1, banks = lanes_of(f); /* one a lane */
     unsigned lanes = offsets(f, t, first);
     int64_t elem = (int64_t)tw_elem_size((tw_elem)f->object.at[t->access->object].elem);

@@ -131,8 +131,9 @@ static bool canonical_lanes(const twi_judge *j, twi_id v, unsigned axis, const t
  * folded loops. */
 static bool stream_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
     const twi_ins *ins = twi_ins_of(j->ir, v);
-    int64_t lanes[TWI_STREAM_LEVELS], rows = 0;
+    int64_t lanes[TWI_STREAM_LEVELS];
     unsigned levels = twi_stream_lanes(j->ir, v, lanes), first = 0;
+    int64_t rows = levels ? 0 : 1;
     uint64_t folded = twi_fold_axes(j->ir, v);
     bool cpu = j->caps->family == TWI_FAMILY_CPU;
     for (unsigned k = 0; k < levels; k++)
