@@ -3,6 +3,7 @@
  * where every other id and all trips are 0; from them sectors of far memory and turns of the banks
  * of shared memory.
  */
+#include "loop/range.h"
 #include "lower/walk.h"
 
 #define MOST_LANES 64 /* wider subgroups are seen by their first lanes */
@@ -14,13 +15,6 @@ typedef struct {
     int64_t at[MOST_LANES];
 } by_lane;
 
-static int64_t floor_div(int64_t a, int64_t b) {
-    if (b == 0)
-        return 0;
-    int64_t q = a / b;
-    return q - (a % b != 0 && (a < 0) != (b < 0));
-}
-
 static int64_t apply(unsigned op, int64_t a, int64_t b) {
     switch (op) {
     case TWI_ADD:
@@ -30,9 +24,9 @@ static int64_t apply(unsigned op, int64_t a, int64_t b) {
     case TWI_MUL:
         return a * b;
     case TWI_IDIV:
-        return floor_div(a, b);
+        return twi_floor_div(a, b);
     case TWI_IMOD:
-        return b ? a - b * floor_div(a, b) : a;
+        return twi_floor_mod(a, b);
     case TWI_MIN:
         return a < b ? a : b;
     case TWI_MAX:
@@ -96,8 +90,8 @@ double twi_access_sectors(const twi_func *f, const twi_touch *t) {
     unsigned lanes = offsets(f, t, first), n = 0;
     int64_t elem = (int64_t)tw_elem_size((tw_elem)f->object.at[t->access->object].elem);
     for (unsigned l = 0; l < lanes; l++) {
-        int64_t last = floor_div(first[l] + elem * t->count - 1, SECTOR);
-        for (int64_t u = floor_div(first[l], SECTOR); u <= last; u++) {
+        int64_t last = twi_floor_div(first[l] + elem * t->count - 1, SECTOR);
+        for (int64_t u = twi_floor_div(first[l], SECTOR); u <= last; u++) {
             bool seen = false;
             for (unsigned k = n; k-- > 0 && !seen;)
                 seen = found[k] == u;
@@ -114,8 +108,8 @@ double twi_access_turns(const twi_func *f, const twi_touch *t) {
     unsigned lanes = offsets(f, t, first);
     int64_t elem = (int64_t)tw_elem_size((tw_elem)f->object.at[t->access->object].elem);
     for (unsigned l = 0; l < lanes; l++) {
-        int64_t last = floor_div(first[l] + elem * t->count - 1, BANK);
-        for (int64_t u = floor_div(first[l], BANK); u <= last; u++) {
+        int64_t last = twi_floor_div(first[l] + elem * t->count - 1, BANK);
+        for (int64_t u = twi_floor_div(first[l], BANK); u <= last; u++) {
             unsigned bank = (unsigned)((uint64_t)u % banks), k = 0;
             while (k < turns[bank] && word[bank][k] != u)
                 k++;

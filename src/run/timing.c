@@ -41,17 +41,6 @@ static tw_status batch(sets *s, int64_t n, int64_t *ns) {
     return start >= 0 && *ns >= 0 ? TW_OK : clock_fault(s->call[0]);
 }
 
-static double median(const double *value, int n) {
-    double sorted[9];
-    for (int i = 0; i < n; i++) {
-        int at = i;
-        for (; at > 0 && sorted[at - 1] > value[i]; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = value[i];
-    }
-    return sorted[n / 2];
-}
-
 static tw_status measure(sets *s, const protocol *p, tw_timing *timing) {
     int64_t n = 1, ns = 0, warm = 0;
     int idle = 0;
@@ -80,7 +69,7 @@ static tw_status measure(sets *s, const protocol *p, tw_timing *timing) {
         timing->batch_ns[timing->batches++] = (double)ns / (double)n;
     }
     timing->calls = n;
-    timing->median_ns = median(timing->batch_ns, timing->batches);
+    timing->median_ns = twi_median(timing->batch_ns, timing->batches);
     return TW_OK;
 }
 

@@ -85,17 +85,6 @@ static tw_status replay(const watch *w, int64_t n, double *ms, double *host_ms) 
     return status == TW_OK && ns < 0 ? clock_fault(w, "host's") : status;
 }
 
-static double median(const double *value, int n) {
-    double sorted[9];
-    for (int i = 0; i < n; i++) {
-        int at = i;
-        for (; at > 0 && sorted[at - 1] > value[i]; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = value[i];
-    }
-    return sorted[n / 2];
-}
-
 static tw_status measure(const watch *w, const protocol *p, tw_timing *timing) {
     int64_t n = 1;
     double ms = 0, host_ms = 0, warm = 0;
@@ -112,7 +101,7 @@ static tw_status measure(const watch *w, const protocol *p, tw_timing *timing) {
         timing->batch_ns[timing->batches++] = ms * 1e6 / ((double)n * TWI_CUDA_OPERATIONS);
     }
     timing->calls = n * TWI_CUDA_OPERATIONS;
-    timing->median_ns = status == TW_OK ? median(timing->batch_ns, timing->batches) : 0;
+    timing->median_ns = status == TW_OK ? twi_median(timing->batch_ns, timing->batches) : 0;
     return status;
 }
 
