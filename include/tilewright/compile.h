@@ -160,9 +160,14 @@ TW_API const char *tw_caps_reprint(tw_context *ctx, tw_source caps); /* NULL: di
 typedef struct tw_target_info {
     const char *name, *caps; /* caps: text form; NULL: not usable here, see note */
     const char *note;        /* compiler and version, or what is missing */
+    const char *bits;        /* of tw_target_probe; NULL: not asked */
 } tw_target_info;
 TW_API size_t tw_targets(tw_context *ctx);
 TW_API tw_target_info tw_target_get(tw_context *ctx, size_t k);
+/* Runs the bit probe there (some 40 operations on 2^16 operands each, beside recorded results).
+ * Sets info->bits: "ok", "differ: sqrt f32, ..", "not run: REASON"; and what differs in info->caps.
+ * Get all targets before the first probe: it opens drivers, and asking for devices forks. */
+TW_API void tw_target_probe(tw_context *ctx, tw_target_info *info);
 /* The target's description with its ceilings measured on the device (cuda[:N]; a few seconds): an
  * empty launch, far memory read and copied, FMA. A time that is less than they allow is refused by
  * tw_kernel_time under such caps. On failure *caps is NULL and diagnostics say why. */

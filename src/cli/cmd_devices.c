@@ -31,39 +31,51 @@ static bool write_caps(tool *t, const char *path, const tw_target_info *info) {
     return tool_write_all(t, &w, 1);
 }
 
-/* The k-th row; false: there is none. */
-static bool target_row(tool *t, const cli_options *o, size_t k, tw_target_info *info) {
-    if (!o->measure) {
-        *info = tw_target_get(t->ctx, k);
-        return k < tw_targets(t->ctx);
+/* The rows; 0 after an error. */
+static size_t target_rows(tool *t, const cli_options *o, tw_target_info **rows) {
+    const size_t n = o->measure ? 1 : tw_targets(t->ctx);
+    *rows = tool_alloc(t, n, sizeof **rows);
+    if (o->measure) {
+        **rows = (tw_target_info){.name = o->measure, .note = "measured"};
+        const tw_status status = tw_target_measured(t->ctx, o->measure, &(*rows)->caps);
+        tool_exit(t, tool_status(status));
+        if (status != TW_OK)
+            return 0;
     }
-    if (k > 0)
-        return false;
-    *info = (tw_target_info){.name = o->measure, .note = "measured"};
-    const tw_status status = tw_target_measured(t->ctx, o->measure, &info->caps);
-    tool_exit(t, tool_status(status));
-    return status == TW_OK;
+    for (size_t k = 0; !o->measure && k < n; k++)
+        (*rows)[k] = tw_target_get(t->ctx, k);
+    for (size_t k = 0; k < n; k++) {
+        tool_progress(t, "bit probe of %s", (*rows)[k].name);
+        tw_target_probe(t->ctx, &(*rows)[k]);
+    }
+    return n;
+}
+
+static void target_row(tool *t, const tw_target_info *info, bool json, bool first) {
+    if (json) {
+        json_open(&t->json, NULL, '{');
+        json_str(&t->json, "target", info->name);
+        json_str(&t->json, "note", info->note);
+        json_str(&t->json, "bits", info->bits);
+        json_str(&t->json, "caps", info->caps);
+        json_close(&t->json, '}');
+        return;
+    }
+    text_printf(&t->out, "target %s: %s; bits %s\n", info->name, info->note, info->bits);
+    if (info->caps && first)
+        text_printf(&t->out, "%s", info->caps);
 }
 
 int cmd_devices(tool *t, const cli_options *o) {
     bool written = !o->caps;
-    tw_target_info info;
+    tw_target_info *rows;
     if (o->json)
         json_open(&t->json, "rows", '[');
-    for (size_t k = 0; target_row(t, o, k, &info); k++) {
-        if (o->json) {
-            json_open(&t->json, NULL, '{');
-            json_str(&t->json, "target", info.name);
-            json_str(&t->json, "note", info.note);
-            json_str(&t->json, "caps", info.caps);
-            json_close(&t->json, '}');
-        } else {
-            text_printf(&t->out, "target %s: %s\n", info.name, info.note);
-            if (info.caps && k == 0)
-                text_printf(&t->out, "%s", info.caps);
-        }
-        if (!written && info.caps)
-            written = write_caps(t, o->caps, &info);
+    const size_t n = target_rows(t, o, &rows);
+    for (size_t k = 0; k < n; k++) {
+        target_row(t, &rows[k], o->json, k == 0);
+        if (!written && rows[k].caps)
+            written = write_caps(t, o->caps, &rows[k]);
     }
     if (o->json)
         json_close(&t->json, ']');

@@ -38,6 +38,7 @@ bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,
                     const char *const *pins, size_t n_pins, twi_where *out);
 /* What its source is written in; NULL: no language (the interpreter's machines). */
 const twi_dialect *twi_where_dialect(const tw_context *ctx, const twi_where *where);
+const char *twi_caps_text(tw_context *ctx, const twi_caps *caps);
 twi_target *twi_where_open(tw_context *ctx, const twi_where *where); /* NULL: diagnostics */
 
 typedef struct twi_path {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Numbers as text, caps printed back, targets described.
+ * Numbers as text, caps printed back.
  */
 #include "compile/path.h"
 #include "loop/scalar.h"
-#include "target/codes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -110,7 +109,7 @@ void tw_element_text(tw_elem elem, const void *data, size_t k, char *out) {
         float_text(elem, as_double(elem, bits), out);
 }
 
-static const char *caps_text(tw_context *ctx, const twi_caps *caps) {
+const char *twi_caps_text(tw_context *ctx, const twi_caps *caps) {
     twi_sb sb;
     twi_sb_init(&sb, &ctx->arena);
     twi_caps_print(ctx, caps, &sb);
@@ -125,88 +124,7 @@ const char *tw_caps_reprint(tw_context *ctx, tw_source caps) {
     }
     twi_caps read;
     const char *text =
-        twi_caps_parse(ctx, caps.name, caps.text, caps.n, &read) ? caps_text(ctx, &read) : NULL;
+        twi_caps_parse(ctx, caps.name, caps.text, caps.n, &read) ? twi_caps_text(ctx, &read) : NULL;
     TWI_UNGUARD(&ctx->mem, saved);
     return text;
-}
-
-static const char *const targets[] = {"cpu", "interp:simt32", "interp:simt4", "opencl", "cuda"};
-
-size_t tw_targets(tw_context *ctx) { return ctx ? sizeof targets / sizeof targets[0] : 0; }
-
-static tw_target_info describe(tw_context *ctx, const char *name) {
-    twi_where where;
-    tw_target_info info = {.name = name, .note = "the loop IR interpreter; needs no compiler"};
-    if (strcmp(name, "cuda") == 0) {
-        twi_caps caps = {0};
-        info.note = twi_cuda_describe(ctx, 0, &caps);
-        info.caps = caps.name ? caps_text(ctx, &caps) : NULL;
-        return info;
-    }
-    if (!twi_where_find(ctx, name, NULL, NULL, 0, &where)) {
-        info.note = "not usable here";
-        return info;
-    }
-    info.caps = caps_text(ctx, &where.caps);
-    if (where.kind == TWI_WHERE_CPU)
-        info.note = twi_format(&ctx->arena, "this machine, %s, compiler %s",
-                               twi_text(&ctx->names, where.caps.isa),
-                               ctx->env.cc ? ctx->env.cc : "cc, gcc or clang");
-    else if (where.kind == TWI_WHERE_OPENCL)
-        info.note = "the loader's first device; source is OpenCL C 1.2";
-    return info;
-}
-
-tw_target_info tw_target_get(tw_context *ctx, size_t k) {
-    jmp_buf spot, *saved;
-    if (k >= tw_targets(ctx))
-        return (tw_target_info){0};
-    if (TWI_GUARD(&ctx->mem, spot, saved)) {
-        TWI_UNGUARD(&ctx->mem, saved);
-        return (tw_target_info){.name = targets[k], .note = "out of memory"};
-    }
-    tw_target_info info = describe(ctx, targets[k]);
-    TWI_UNGUARD(&ctx->mem, saved);
-    return info;
-}
-
-static tw_status cannot(const tw_context *ctx) {
-    const uint32_t n = ctx->diags.list.n;
-    return n && ctx->diags.list.at[n - 1].code == TWI_E_NO_DEVICE ? TW_ERR_ENV : TW_ERR_INPUT;
-}
-
-static tw_status measured(tw_context *ctx, const char *name, const char **text) {
-    twi_where where;
-    char error[TWI_ERROR_TEXT] = "";
-    if (!twi_where_find(ctx, name, NULL, NULL, 0, &where))
-        return cannot(ctx);
-    twi_target *t = twi_where_open(ctx, &where);
-    if (!t)
-        return cannot(ctx);
-    twi_caps caps = t->caps;
-    tw_status status = TW_ERR_INPUT;
-    if (t->ops->ceilings)
-        status = t->ops->ceilings(t, &caps, error);
-    else
-        (void)snprintf(error, sizeof error, "target %.60s has no ceilings that can be measured",
-                       name);
-    t->ops->close(t);
-    if (*error)
-        twi_error(&ctx->diags, status == TW_ERR_INPUT ? TWI_E_PATH_TARGET : TWI_E_NO_DEVICE,
-                  (twi_loc){0, 0}, NULL, "%s", error);
-    if (status == TW_OK)
-        *text = caps_text(ctx, &caps);
-    return status;
-}
-
-tw_status tw_target_measured(tw_context *ctx, const char *target, const char **caps) {
-    jmp_buf spot, *saved;
-    *caps = NULL;
-    if (TWI_GUARD(&ctx->mem, spot, saved)) {
-        TWI_UNGUARD(&ctx->mem, saved);
-        return TW_ERR_MEMORY;
-    }
-    const tw_status status = measured(ctx, target, caps);
-    TWI_UNGUARD(&ctx->mem, saved);
-    return status;
 }
