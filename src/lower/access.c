@@ -108,16 +108,24 @@ static form access_form(twi_lowering *w, twi_id id, uint64_t axes) {
     return f;
 }
 
+/* Is the index of dimension d inside whatever the digits and the arrays hold? */
+static bool surely_inside(const tw_ir *ir, const twi_access *a, unsigned d) {
+    int64_t least, most, extent = 0;
+    twi_ix_is_const(ir, ir->array.at[a->array].dim[d], &extent);
+    return a->proof == TWI_ACCESS_PROVED ||
+           (!a->gather[d] && twi_ix_range(ir, a->ix[d], &least, &most) && least >= 0 &&
+            most < extent);
+}
+
 /* Each index that is not proved inside is tested. */
 static twi_mask inside(twi_lowering *w, twi_id id, const form *f) {
     const twi_access *a = &w->ir->access.at[twi_ins_of(w->ir, id)->attr];
     const twi_array *array = &w->ir->array.at[a->array];
     twi_mask mask = {0, 0, 0};
-    for (unsigned d = 0; a->proof != TWI_ACCESS_PROVED && d < array->rank; d++) {
-        int64_t least, most, extent = 0;
+    for (unsigned d = 0; d < array->rank; d++) {
+        int64_t extent = 0;
         twi_ix_is_const(w->ir, array->dim[d], &extent);
-        if (!a->gather[d] && twi_ix_range(w->ir, a->ix[d], &least, &most) && least >= 0 &&
-            most < extent)
+        if (surely_inside(w->ir, a, d))
             continue;
         twi_lid i = f->count > 1 && !f->gathered && d == f->access.dim ? subscript(w, id, d, true)
                                                                        : f->index[d];
@@ -188,7 +196,8 @@ twi_lid twi_w_access_mask(twi_lowering *w, twi_laccess *access, unsigned count,
 /* ---- wide accesses of implicit lanes -----------------------------------------------------------
  */
 /* The innermost digit of an axis is slots, and each of their elements is the next one in memory: a
- * worker moves `count` of them at once. */
+ * worker moves `count` of them at once. Subscripts that are values may pick the row, which is
+ * tested once for all of them. */
 typedef struct {
     unsigned axis, digit, dim, count;
 } wide;
@@ -202,12 +211,15 @@ static int innermost(const twi_map *m) {
 }
 
 /* Does a dimension other than dim move with the axis? */
-static bool elsewhere(const twi_lowering *w, const twi_access *a, unsigned rank, unsigned dim,
-                      unsigned axis) {
-    for (unsigned d = 0; d < rank; d++)
-        if (d != dim && w->ir->ix.at[a->ix[d]].axes >> axis & 1)
-            return true;
-    return false;
+static bool elsewhere(const twi_lowering *w, twi_id v, unsigned dim, unsigned axis) {
+    const twi_access *a = &w->ir->access.at[twi_ins_of(w->ir, v)->attr];
+    uint64_t axes = 0;
+    for (unsigned d = 0; d < w->ir->array.at[a->array].rank; d++)
+        if (d != dim) {
+            const twi_id tile = twi_gathered(w->ir, v, d);
+            axes |= tile ? twi_ins_of(w->ir, tile)->type.axes : w->ir->ix.at[a->ix[d]].axes;
+        }
+    return axes >> axis & 1;
 }
 
 /* Are all strides but that of dim multiples of as many bytes? Run-time ones by the entry's facts.
@@ -221,16 +233,18 @@ static bool strides_fit(const twi_object *o, unsigned dim, size_t bytes) {
 }
 
 /* Along dimension dim: the greatest power of two of elements that the facts and the map allow. */
-static bool wide_along(const twi_lowering *w, const twi_access *a, const twi_object *o,
-                       unsigned dim, wide *out) {
+static bool wide_along(const twi_lowering *w, twi_id v, const twi_object *o, unsigned dim,
+                       wide *out) {
+    const twi_access *a = &w->ir->access.at[twi_ins_of(w->ir, v)->attr];
     const twi_ix_node *n = &w->ir->ix.at[a->ix[dim]];
     size_t size = tw_elem_size((tw_elem)o->elem);
     int64_t lo;
-    if (n->op != TWI_IX_AXIS || o->dynamic >> dim & 1 || o->stride[dim] != 1)
+    if (a->gather[dim] || n->op != TWI_IX_AXIS || o->dynamic >> dim & 1 || o->stride[dim] != 1 ||
+        !surely_inside(w->ir, a, dim))
         return false;
     const twi_map *m = twi_w_map(w, n->a);
     int d = innermost(m);
-    if (d < 0 || m->d[d].level != TWI_LV_SLOT || elsewhere(w, a, o->rank, dim, n->a) ||
+    if (d < 0 || m->d[d].level != TWI_LV_SLOT || elsewhere(w, v, dim, n->a) ||
         !twi_ix_is_const(w->ir, w->ir->axis.at[n->a].lo, &lo))
         return false;
     size_t most = o->align < w->caps->access_bytes ? o->align : w->caps->access_bytes;
@@ -245,12 +259,12 @@ static bool find_wide(const twi_lowering *w, twi_id v, wide *out) {
     const twi_ins *i = twi_ins_of(w->ir, v);
     const twi_access *a = &w->ir->access.at[i->attr];
     const twi_object *o = &w->c.f->object.at[array_object(w, a->array)];
-    bool plain = a->proof == TWI_ACCESS_PROVED && i->op != TWI_ATOMIC &&
-                 i->nargs == (i->op == TWI_STORE ? 1 : 0);
+    bool plain = (a->proof == TWI_ACCESS_PROVED || a->proof == TWI_ACCESS_CHECKED) &&
+                 i->op != TWI_ATOMIC && twi_plain_args(w->ir, v) == (i->op == TWI_STORE ? 1 : 0);
     if (w->vectors || !o->align || !plain || o->elem == TW_BOOL)
         return false;
     for (unsigned d = 0; d < o->rank; d++)
-        if (wide_along(w, a, o, d, out))
+        if (wide_along(w, v, o, d, out))
             return true;
     return false;
 }
@@ -306,35 +320,64 @@ static form open_wide(twi_lowering *w, twi_id v, const wide *run, twi_mask *mask
     return f;
 }
 
+/* What a run behind a checked index holds where that is outside: from there on only runs that are
+ * inside are fetched. */
+static void fill_outside(twi_lowering *w, twi_id load, const wide *run, const form *f,
+                         const twi_mask *mask) {
+    const unsigned depth = twi_w_depth(w);
+    const twi_mask in = inside(w, load, f);
+    twi_lid index[TWI_MAX_RANK];
+    tw_elem storage = (tw_elem)w->c.f->object.at[w->buffer[load]].elem;
+    report_outside(w, f, mask, &in);
+    if (!in.scalar)
+        return;
+    twi_lid other = outside_value(w, storage), digit = w->digit[run->axis][run->digit];
+    if (!other)
+        other = twi_w_const(w, storage, 0, 0);
+    w->digit[run->axis][run->digit] = twi_w_ix(w, TWI_ADD, digit, twi_w_unroll(w, run->count));
+    twi_laccess b = buffer_access(w, load, -1, index);
+    twi_w_store(w, b, index, other, 0);
+    twi_w_shut(w, depth);
+    w->digit[run->axis][run->digit] = digit;
+    twi_w_if(w, in.scalar);
+}
+
 void twi_w_fetch(twi_lowering *w, twi_id load) {
     wide run;
     twi_lid index[TWI_MAX_RANK];
     twi_mask mask = {0, 0, 0};
-    unsigned depth = twi_w_depth(w);
+    const unsigned depth = twi_w_depth(w);
+    const uint32_t mark = twi_w_scope(w);
     if (!find_wide(w, load, &run))
         return;
     w->buffer[load] = make_buffer(w, load);
     form f = open_wide(w, load, &run, &mask);
+    if (w->ir->access.at[twi_ins_of(w->ir, load)->attr].proof == TWI_ACCESS_CHECKED)
+        fill_outside(w, load, &run, &f, &mask);
     twi_lid m = twi_w_access_mask(w, &f.access, f.count, &mask);
     twi_lid x = twi_w_load(w, f.access, f.index, f.count, m, 0);
     twi_w_store(w, buffer_access(w, load, (int)run.axis, index), index, x, 0);
     twi_w_shut(w, depth);
+    twi_w_forget(w, mark);
 }
 
 void twi_w_flush(twi_lowering *w, twi_id store) {
     wide run;
     twi_lid index[TWI_MAX_RANK];
     twi_mask mask = {0, 0, 0};
-    unsigned depth = twi_w_depth(w);
+    const unsigned depth = twi_w_depth(w);
+    const uint32_t mark = twi_w_scope(w);
     if (!find_wide(w, store, &run))
         return;
     form f = open_wide(w, store, &run, &mask);
     twi_w_leader(w, twi_access_axes(w->ir, store), &mask);
+    keep_inside(w, store, &f, &mask);
     twi_laccess b = buffer_access(w, store, (int)run.axis, index);
     twi_lid x = twi_w_load(w, b, index, f.count, 0, 0);
     twi_lid m = twi_w_access_mask(w, &f.access, f.count, &mask);
     twi_w_store(w, f.access, f.index, x, m);
     twi_w_shut(w, depth);
+    twi_w_forget(w, mark);
 }
 
 /* ---- loads and stores at the open digits -------------------------------------------------------

@@ -117,15 +117,25 @@ static bool is_staged(const twi_lowering *w, twi_id load) {
     return false;
 }
 
-/* A load's wide access, once. */
-static void need_fetch(walk *g, twi_id load) {
+static void need_value(walk *g, twi_id v);
+
+/* A load's wide access, once; false: it has none. It asks for its subscripts itself, but for those
+ * that outer loops hold. */
+static bool need_fetch(walk *g, twi_id load) {
+    const tw_ir *ir = g->w->ir;
     for (uint32_t k = 0; k < g->items.n; k++)
         if (g->items.at[k].kind == ITEM_FETCH && g->items.at[k].id == load)
-            return;
+            return true;
     if (is_staged(g->w, load) || !twi_w_is_wide(g->w, load))
-        return;
-    item it = {.kind = ITEM_FETCH, .id = load, .axes = twi_access_axes(g->w->ir, load)};
+        return false;
+    item it = {.kind = ITEM_FETCH, .id = load, .axes = twi_access_axes(ir, load)};
+    for (unsigned k = 0; k < twi_ins_of(ir, load)->nargs; k++) {
+        const twi_id tile = twi_arg(ir, load, k);
+        if (level_of(g, twi_ins_of(ir, tile)->type.axes) < level_of(g, it.axes))
+            need_value(g, tile);
+    }
     twi_push(g->w->arena, &g->items, it);
+    return true;
 }
 
 static void need_value(walk *g, twi_id v) {
@@ -133,10 +143,9 @@ static void need_value(walk *g, twi_id v) {
     const twi_ins *i = twi_ins_of(w->ir, v);
     if (!twi_is_local(w->ir, v) || w->home[v].kind || find_value(g, v))
         return;
-    for (unsigned k = 0; k < i->nargs; k++)
-        need_value(g, twi_arg(w->ir, v, k));
-    if (i->op == TWI_LOAD)
-        need_fetch(g, v);
+    if (i->op != TWI_LOAD || !need_fetch(g, v))
+        for (unsigned k = 0; k < i->nargs; k++)
+            need_value(g, twi_arg(w->ir, v, k));
     item it = {.kind = ITEM_VALUE, .id = v, .axes = i->type.axes};
     twi_push(w->arena, &g->items, it);
 }

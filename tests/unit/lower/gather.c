@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-enum { N = 21, V = 5, W = 19, L = 40 };
+enum { N = 21, V = 5, W = 19, L = 40, D = 24 };
 
 static const char text[] = "kernel k order free specialised\n"
                            "array TAB: in f32[5, 19]\n"
@@ -31,11 +31,17 @@ static const char text[] = "kernel k order free specialised\n"
                            "array M: out f32[5] = -inf\n"
                            "array A: out f64[] = 1\n"
                            "array G: out f32[21]\n"
+                           "array ROWS: in f32[5, 24]\n"
+                           "array R: out f32[21, 24]\n"
+                           "array PUT: out f32[21, 24] = 7\n"
                            "parallel n: 0 .. 21 {\n"
                            "    axis d: 0 .. 19\n"
                            "    J: i32 = load IDS[n]\n"
                            "    g: f32{d} = load TAB[$J, d] checked\n"
                            "    store Y[n, d] = g\n"
+                           "    axis q: 0 .. 24\n"
+                           "    row: f32{q} = load ROWS[$J, q] checked\n"
+                           "    store R[n, q] = row\n"
                            "    two: f32 = const 2\n"
                            "    e: f32 = load TAB[$J, 3] guarded else two\n"
                            "    store E[n] = e\n"
@@ -46,6 +52,7 @@ static const char text[] = "kernel k order free specialised\n"
                            "    p: i64 = load P[n]\n"
                            "    x: f32 = cast p\n"
                            "    store Z[$p] checked = x\n"
+                           "    store PUT[$p, q] checked = row\n"
                            "    atomic_max M[$J] checked = x\n"
                            "    x2: f64 = cast p\n"
                            "    atomic_add A[] = x2\n"
@@ -57,7 +64,11 @@ static const char text[] = "kernel k order free specialised\n"
                            "    store G[n] = sum.1\n"
                            "}\n";
 
+/* Rows of whole 16 bytes, as entry aligned16 has them. */
 typedef struct {
+    _Alignas(16) float rows[V][D];
+    _Alignas(16) float r[N][D];
+    _Alignas(16) float put[N][D];
     float tab[V][W];
     int32_t ids[N];
     int64_t p[N], s[N + 1];
@@ -76,6 +87,9 @@ static void fill(data *t, bool outside) {
     for (int v = 0; v < V; v++)
         for (int w = 0; w < W; w++)
             t->tab[v][w] = (float)(v * 100 + w);
+    for (int v = 0; v < V; v++)
+        for (int d = 0; d < D; d++)
+            t->rows[v][d] = (float)(d * 10 + v);
     for (int n = 0; n < N; n++) {
         t->ids[n] = n * 7 % V;
         t->p[n] = n * 8 % N;
@@ -97,8 +111,11 @@ static void fill(data *t, bool outside) {
 static void expect(const data *in, data *out) {
     out->status = INT64_MAX;
     out->a = 1;
-    for (int n = 0; n < N; n++)
+    for (int n = 0; n < N; n++) {
         out->z[n] = 7;
+        for (int d = 0; d < D; d++)
+            out->put[n][d] = 7;
+    }
     for (int v = 0; v < V; v++) {
         out->h[v] = 0;
         out->m[v] = -1.0f / 0.0f;
@@ -108,6 +125,10 @@ static void expect(const data *in, data *out) {
         float nan = 0.0f / 0.0f;
         for (int w = 0; w < W; w++)
             out->y[n][w] = good ? in->tab[in->ids[n]][w] : nan;
+        for (int d = 0; d < D; d++)
+            out->r[n][d] = good ? in->rows[in->ids[n]][d] : nan;
+        for (int d = 0; fits && d < D; d++)
+            out->put[in->p[n]][d] = out->r[n][d];
         out->e[n] = good ? in->tab[in->ids[n]][3] : 2;
         if (good && in->ids[n])
             out->h[in->ids[n]]++;
@@ -139,8 +160,9 @@ static bool right(const data *t, const data *want, char *said) {
              (long long)want->status);
     return equal(t->y[0], want->y[0], N * W, "Y", said) && equal(t->e, want->e, N, "E", said) &&
            equal(t->z, want->z, N, "Z", said) && equal(t->m, want->m, V, "M", said) &&
-           equal(t->g, want->g, N, "G", said) && memcmp(t->h, want->h, sizeof t->h) == 0 &&
-           t->a == want->a && t->status == want->status;
+           equal(t->g, want->g, N, "G", said) && equal(t->r[0], want->r[0], N * D, "R", said) &&
+           equal(t->put[0], want->put[0], N * D, "PUT", said) &&
+           memcmp(t->h, want->h, sizeof t->h) == 0 && t->a == want->a && t->status == want->status;
 }
 
 static void complain(const tw_ir *ir, const twi_plans *plans, const twi_loop *loop,
@@ -152,13 +174,14 @@ static void complain(const tw_ir *ir, const twi_plans *plans, const twi_loop *lo
     fail_msg("%s\n%s", what, twi_sb_text(&sb));
 }
 
-static twi_interp_result interpret(twi_arena *a, const twi_loop *loop, data *t) {
-    void *at[] = {NULL, t->tab, t->ids, t->p, t->s,  t->x, t->y,
-                  t->e, t->z,   t->h,   t->m, &t->a, t->g, &t->status};
-    twi_interp_array arrays[14] = {{0}};
-    assert_int_equal(loop->array.n, 14);
-    assert_int_equal(loop->status, 13);
-    for (uint32_t k = 1; k < 14; k++) {
+static twi_interp_result interpret(twi_arena *a, const twi_loop *loop, uint32_t entry, data *t) {
+    void *at[] = {NULL, t->tab, t->ids, t->p, t->s,    t->x, t->y,   t->e,      t->z,
+                  t->h, t->m,   &t->a,  t->g, t->rows, t->r, t->put, &t->status};
+    enum { ARRAYS = sizeof at / sizeof *at };
+    twi_interp_array arrays[ARRAYS] = {{0}};
+    assert_int_equal(loop->array.n, ARRAYS);
+    assert_int_equal(loop->status, ARRAYS - 1);
+    for (uint32_t k = 1; k < ARRAYS; k++) {
         int64_t *stride = TWI_NEW_N(a, int64_t, TWI_MAX_RANK), step = 1;
         for (unsigned d = loop->array.at[k].rank; d-- > 0;) {
             stride[d] = step;
@@ -167,7 +190,7 @@ static twi_interp_result interpret(twi_arena *a, const twi_loop *loop, data *t) 
         arrays[k] = (twi_interp_array){at[k], loop->array.at[k].extent, stride};
     }
     twi_interp_result r;
-    twi_interp_run(loop, 0, arrays, NULL, a, &r);
+    twi_interp_run(loop, entry, arrays, NULL, a, &r);
     return r;
 }
 
@@ -182,13 +205,14 @@ static void check(tw_context *ctx, twi_arena *a, const tw_ir *ir, const twi_caps
     twi_loop *loop = twi_lower(a, ir, caps, plans);
     if (!twi_loop_verify(loop))
         complain(ir, plans, loop, tw_diag_text(ctx, false));
-    for (int outside = 0; outside < 2; outside++) {
+    for (uint32_t k = 0; k < 2 * loop->entry.n; k++) {
+        const bool outside = k % 2;
         data t, want;
         char said[100];
         fill(&t, outside);
         fill(&want, outside);
         expect(&t, &want);
-        twi_interp_result r = interpret(a, loop, &t);
+        twi_interp_result r = interpret(a, loop, k / 2, &t);
         if (r.fault.kind)
             complain(ir, plans, loop, r.fault.text);
         if (!right(&t, &want, said))

@@ -81,6 +81,7 @@ static const subject subjects[] = {
     {"transpose", "M=24 N=16", "T=bf16", NULL, NULL},
     {"attention", "B=1 H=1 G=1 I=4 J=12 D=8 E=4", "T=f32 CAUSAL=true", NULL, NULL},
     {"corpus/relaxation", "N=20", "", NULL, NULL},
+    {"embedding", "N=7 V=5 D=40", "T=bf16 I=i64", NULL, NULL},
 };
 
 /* merges: their folds of several results; every fixture. */
