@@ -40,6 +40,16 @@ TW_API tw_diag tw_diag_get(const tw_context *ctx, size_t k);
 TW_API const char *tw_diag_text(tw_context *ctx,
                                 bool color); /* all, with lines and carets; "" if none */
 TW_API void tw_diag_clear(tw_context *ctx);
+
+/* A host that wants an end, from a signal handler: if nothing is held it may end the process; else
+ * it sets asked, and the library soon lets go of what it holds and fails with TW_ERR_ENV (or, where
+ * it is done, ends as usual). One a context; it outlives the context. */
+typedef struct tw_interrupt {
+    volatile int asked;   /* the host's: not 0 asks for an end */
+    volatile int holding; /* how many things are held: temporary folders, child processes */
+} tw_interrupt;
+TW_API void tw_context_interrupt(tw_context *ctx, tw_interrupt *interrupt); /* NULL: none */
+
 TW_API const char *tw_version(void); /* "0.1.0" */
 
 #ifdef __cplusplus

@@ -38,6 +38,20 @@ void tw_context_destroy(tw_context *ctx) {
     mem.release(mem.user, ctx);
 }
 
+void tw_context_interrupt(tw_context *ctx, tw_interrupt *interrupt) { ctx->interrupt = interrupt; }
+
+void twi_hold(tw_context *ctx) {
+    if (ctx->interrupt)
+        ctx->interrupt->holding++;
+}
+
+void twi_let_go(tw_context *ctx) {
+    if (ctx->interrupt)
+        ctx->interrupt->holding--;
+}
+
+bool twi_interrupted(const tw_context *ctx) { return ctx->interrupt && ctx->interrupt->asked; }
+
 size_t tw_diag_count(const tw_context *ctx) { return ctx ? ctx->diags.list.n : 0; }
 
 tw_diag tw_diag_get(const tw_context *ctx, size_t k) {

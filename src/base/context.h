@@ -22,6 +22,13 @@ struct tw_context {
     twi_names names;
     twi_diags diags;
     twi_env env;
+    tw_interrupt *interrupt; /* NULL: none */
+    bool grouped;            /* tools stay in this process's group and end with it */
 };
+
+/* Around what an interrupt must let go. */
+void twi_hold(tw_context *ctx);
+void twi_let_go(tw_context *ctx);
+bool twi_interrupted(const tw_context *ctx);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -145,6 +146,39 @@ int twi_make_dir(const char *path) {
     if (stat(path, &st) != 0)
         return errno;
     return S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+}
+
+enum { DEEPEST = 16 };
+
+/* What is in the folder; links are removed, not followed. */
+static void empty_folder(int fd, unsigned depth) {
+    DIR *dir = fdopendir(fd);
+    if (!dir) {
+        (void)close(fd);
+        return;
+    }
+    for (const struct dirent *e = readdir(dir); e; e = readdir(dir)) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+            unlinkat(dirfd(dir), e->d_name, 0) == 0)
+            continue;
+        const int in =
+            openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (in >= 0 && depth < DEEPEST)
+            empty_folder(in, depth + 1);
+        else if (in >= 0)
+            (void)close(in);
+        (void)unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR);
+    }
+    (void)closedir(dir);
+}
+
+void twi_remove_tree(const char *path) {
+    const int64_t end = twi_now_ns() + INT64_C(2000000000);
+    while (rmdir(path) != 0 && (errno == ENOTEMPTY || errno == EEXIST) && twi_now_ns() < end) {
+        const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd >= 0)
+            empty_folder(fd, 0);
+    }
 }
 
 static bool same_inode(const struct stat *a, const struct stat *b) {

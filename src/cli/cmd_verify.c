@@ -6,7 +6,6 @@
 #include "cli/json.h"
 #include "cli/table.h"
 
-#include <signal.h>
 #include <string.h>
 
 typedef struct {
@@ -382,19 +381,6 @@ static void one_row(void *user, const tw_verify_row *r) {
     table_row(&v->table, cells);
 }
 
-/* An interrupt ends the children and the run; the rows so far are printed. */
-static volatile int interrupted;
-static void on_signal(int number) {
-    (void)number;
-    interrupted = 1;
-}
-static void catch_signals(void) {
-    struct sigaction action = {.sa_handler = on_signal};
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
-}
-
 static int report(verify *v, tw_status status) {
     tool *t = v->t;
     if (v->o->json) {
@@ -446,8 +432,6 @@ int cmd_verify(tool *t, const cli_options *o) {
         json_close(&t->json, '}');
         json_open(&t->json, "rows", '[');
     }
-    verify_options.stop = &interrupted;
-    catch_signals();
-    int exit = report(&v, tw_verify(t->ctx, v.at, v.n, &verify_options, one_row, &v));
-    return interrupted ? EXIT_INTERRUPT : exit;
+    verify_options.stop = &tool_interrupt()->asked; /* the rows so far are printed */
+    return report(&v, tw_verify(t->ctx, v.at, v.n, &verify_options, one_row, &v));
 }

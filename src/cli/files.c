@@ -106,7 +106,8 @@ static bool publish(tool *t, tool_write_job *job) {
 }
 
 bool tool_write_all(tool *t, tool_write_job *jobs, size_t n) {
-    bool ok = true;
+    tool_interrupt()->holding++; /* all or none, also when interrupted */
+    bool ok = !tool_interrupt()->asked;
     for (size_t k = 0; ok && k < n; k++)
         ok = write_temp(t, &jobs[k]);
     for (size_t k = 0; ok && k < n; k++)
@@ -114,6 +115,7 @@ bool tool_write_all(tool *t, tool_write_job *jobs, size_t n) {
     for (size_t k = 0; k < n; k++)
         if (jobs[k].temp)
             (void)unlink(jobs[k].temp);
+    tool_interrupt()->holding--;
     return ok;
 }
 

@@ -113,6 +113,8 @@ int main(int argc, char **argv) {
         (void)fputs("tilewright: out of memory\n", stderr);
         return EXIT_ENV;
     }
+    tool_catch_signals();
+    tw_context_interrupt(t.ctx, tool_interrupt());
     const char *word = argc > 1 ? argv[1] : "--help";
     const cli_command *c = cli_command_named(word);
     if (c)
@@ -125,6 +127,8 @@ int main(int argc, char **argv) {
         other(&t, word);
     if (argc < 2)
         tool_exit(&t, EXIT_INPUT);
+    if (tool_interrupt()->asked)
+        t.exit = EXIT_INTERRUPT;
     int status =
         finish(&t, tool_format(&t, "tilewright/%s", c ? c->name : "error"), o.json && !o.help);
     tw_context_destroy(t.ctx);

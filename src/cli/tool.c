@@ -4,6 +4,7 @@
 #include "cli/tool.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,27 @@ struct tool_block {
 static int64_t now_ns(void) {
     struct timespec at;
     return clock_gettime(CLOCK_MONOTONIC, &at) == 0 ? at.tv_sec * 1000000000LL + at.tv_nsec : 0;
+}
+
+/* A handler has nothing but this to go by. */
+static tw_interrupt interrupt;
+
+tw_interrupt *tool_interrupt(void) { return &interrupt; }
+
+static void on_signal(int number) {
+    (void)number;
+    if (interrupt.holding == 0)
+        _exit(EXIT_INTERRUPT);
+    interrupt.asked = 1;
+}
+
+void tool_catch_signals(void) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal}, before;
+    (void)sigemptyset(&action.sa_mask);
+    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
+        if (sigaction(numbers[k], NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup */
+            (void)sigaction(numbers[k], &action, NULL);
 }
 
 void tool_init(tool *t) {

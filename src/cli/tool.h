@@ -88,6 +88,10 @@ struct tool {
     bool color, progress_shown;
     int64_t started_ns, shown_ns;
 };
+/* SIGINT, SIGTERM and SIGHUP end the tool with EXIT_INTERRUPT: at once, or, where it holds
+ * something (a temporary folder, children, half-written files), as soon as that is gone. */
+tw_interrupt *tool_interrupt(void);
+void tool_catch_signals(void);
 void tool_init(tool *t);
 void tool_fini(tool *t);
 void tool_exit(tool *t, int status); /* raises the exit status: 0 < 1 < 2 < 3 < 4 */

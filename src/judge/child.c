@@ -15,7 +15,8 @@ static void become(int fd, bool group) {
     if (group)
         (void)setpgid(0, 0);
     (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    static const int defaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGCHLD};
+    static const int defaults[] = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL, SIGABRT,
+                                   SIGCHLD, SIGINT, SIGTERM, SIGHUP};
     for (size_t k = 0; k < sizeof defaults / sizeof defaults[0]; k++)
         (void)signal(defaults[k], SIG_DFL);
     (void)signal(SIGPIPE, SIG_IGN);
@@ -56,6 +57,11 @@ void twi_child_kill(const twi_child *c) {
 
 int twi_child_wait(twi_child *c) {
     int status = -1;
+    siginfo_t end;
+    while (waitid(P_PID, (id_t)c->pid, &end, WEXITED | WNOWAIT) != 0 && errno == EINTR)
+        continue;
+    if (c->group) /* not yet waited for, so the number is still its own */
+        (void)kill(-c->pid, SIGKILL);
     while (waitpid(c->pid, &status, 0) < 0) {
         if (errno != EINTR) {
             status = -1;

@@ -20,7 +20,8 @@ typedef struct {
  * False: none. */
 bool twi_child_start(twi_child *c, bool group, void (*fn)(void *user, int fd), void *user);
 void twi_child_kill(const twi_child *c);
-int twi_child_wait(twi_child *c); /* closes; wait status, -1: unknown (reaped by the host) */
+/* Closes; what is left of its group ends too. Wait status, -1: unknown (reaped by the host). */
+int twi_child_wait(twi_child *c);
 bool twi_child_write(int fd, const char *at, size_t n);
 const char *twi_signal_word(int wait_status,
                             char text[64]); /* "ended by signal 11 (a bad address)" */

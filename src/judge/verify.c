@@ -2,12 +2,16 @@
  * verify: a child a case, so many at a time; rows are handed on in the order of the cases.
  */
 #include "base/clock.h"
+#include "base/fs.h"
 #include "judge/child.h"
 #include "judge/row.h"
 #include "judge/unit.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 typedef struct {
@@ -45,6 +49,8 @@ static void in_child(void *user, int fd) {
     twi_unit u = {
         .ctx = ctx, .arena = &ctx->arena, .c = &s->b->cases[s->k], .o = s->b->o, .fd = fd};
     jmp_buf spot, *saved;
+    ctx->grouped = true;
+    ctx->interrupt = NULL; /* signals end it */
     if (TWI_GUARD(&ctx->mem, spot, saved))
         _exit(3);
     twi_unit_run(&u);
@@ -89,7 +95,7 @@ static void gather(board *b) {
             of[n] = &b->slots[k];
             p[n++] = (struct pollfd){.fd = b->slots[k].child.fd, .events = POLLIN};
         }
-    if (poll(p, n, 1000) < 0)
+    if (poll(p, n, 200) < 0)
         return;
     const int64_t now = twi_now_ns();
     for (nfds_t k = 0; k < n; k++) {
@@ -196,20 +202,39 @@ static bool ask_device(tw_context *ctx, tw_verify_options *o) {
     return true;
 }
 
+/* One folder for all that children make, whatever becomes of them. Without it they say why. */
+static void open_folder(tw_context *ctx, char folder[PATH_MAX]) {
+    const int n = snprintf(folder, PATH_MAX, "%s/tilewright-XXXXXX",
+                           ctx->env.tmpdir ? ctx->env.tmpdir : "/tmp");
+    if (n < 0 || n >= PATH_MAX || !mkdtemp(folder))
+        folder[0] = 0;
+    else
+        ctx->env.tmpdir = folder;
+}
+
+static void close_folder(tw_context *ctx, const char *folder, const char *before) {
+    ctx->env.tmpdir = before;
+    if (*folder)
+        twi_remove_tree(folder);
+}
+
 tw_status tw_verify(tw_context *ctx, const tw_verify_case *cases, size_t n,
                     const tw_verify_options *options, tw_verify_fn fn, void *user) {
     tw_verify_options o = options ? *options : tw_verify_options_defaults();
     board b = {.ctx = ctx, .cases = cases, .o = &o, .n = n};
     jmp_buf spot, *saved;
+    char folder[PATH_MAX];
+    const char *before = ctx->env.tmpdir;
+    volatile tw_status status = TW_ERR_MEMORY;
+    twi_hold(ctx);
+    open_folder(ctx, folder);
     twi_arena_init(&b.arena, &ctx->mem);
-    if (TWI_GUARD(&ctx->mem, spot, saved)) {
-        TWI_UNGUARD(&ctx->mem, saved);
-        stop_all(&b);
-        twi_arena_fini(&b.arena);
-        return TW_ERR_MEMORY;
-    }
-    tw_status status = ask_device(ctx, &o) ? verify(&b, fn, user) : TW_ERR_ENV;
+    if (!TWI_GUARD(&ctx->mem, spot, saved))
+        status = ask_device(ctx, &o) ? verify(&b, fn, user) : TW_ERR_ENV;
     TWI_UNGUARD(&ctx->mem, saved);
+    stop_all(&b);
     twi_arena_fini(&b.arena);
+    close_folder(ctx, folder, before);
+    twi_let_go(ctx);
     return status;
 }

@@ -115,12 +115,6 @@ static bool make_places(tw_context *ctx, places *p) {
     return true;
 }
 
-static void remove_places(const places *p) {
-    (void)unlink(p->source);
-    (void)unlink(p->product);
-    (void)rmdir(p->folder);
-}
-
 /* The start of an ELF file for shared objects (or, on other systems, anything that is no text). */
 static bool looks_loadable(const char *path) {
     unsigned char head[18] = {0};
@@ -139,16 +133,37 @@ static void report(twi_cpu *cpu, int code, const char *what, const twi_tool_resu
               r->n ? "; it said:\n" : " and said nothing", r->log);
 }
 
+void twi_cpu_tool(const twi_cpu *cpu, const char *const *argv, const char *tmpdir,
+                  twi_tool_result *r) {
+    tw_context *ctx = cpu->base.ctx;
+    twi_hold(ctx);
+    twi_tool_run(argv,
+                 &(twi_tool_way){.limit_ms = cpu->limit_ms,
+                                 .tmpdir = tmpdir,
+                                 .stop = ctx->interrupt ? &ctx->interrupt->asked : NULL,
+                                 .grouped = ctx->grouped},
+                 r);
+    twi_let_go(ctx);
+}
+
+bool twi_cpu_stopped(twi_cpu *cpu) {
+    twi_error(&cpu->base.ctx->diags, TWI_E_STOPPED, (twi_loc){0, 0}, NULL,
+              "interrupted before there was anything to run");
+    return false;
+}
+
 static bool compile(twi_cpu *cpu, const places *p) {
     const char *argv[MOST_ARGS];
     twi_tool_result r;
     struct stat st;
     command(cpu, p->source, p->product, argv);
-    twi_tool_run(argv, cpu->limit_ms, &r);
+    twi_cpu_tool(cpu, argv, p->folder, &r);
     const bool left = stat(p->product, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
     if (r.error)
         twi_error(&cpu->base.ctx->diags, TWI_E_BAD_COMPILER, (twi_loc){0, 0}, NULL,
                   "the compiler %s cannot be started: %s", cpu->compiler, strerror(r.error));
+    else if (r.stopped)
+        return twi_cpu_stopped(cpu);
     else if (r.timed_out)
         report(cpu, TWI_E_HANGS,
                twi_format(&cpu->base.ctx->arena, "did not end within %lld ms",
@@ -241,7 +256,7 @@ static void release_all(unit *u) {
 
 static void drop(unit *u) {
     if (u->placed)
-        remove_places(&u->places);
+        twi_remove_tree(u->places.folder);
     if (u->handle)
         (void)dlclose(u->handle);
     twi_arena_fini(&u->arena);
@@ -271,7 +286,8 @@ static tw_status build_unit(unit *u, const twi_loop *const *loop) {
         u->lawful[k] = legal(&u->cpu->base, loop[k], &u->arena);
         add_module(u->lawful[k], k, u->n, &text);
     }
-    if (!make_object(u, twi_sb_text(&text), text.n))
+    if (twi_interrupted(ctx) ? !twi_cpu_stopped(u->cpu)
+                             : !make_object(u, twi_sb_text(&text), text.n))
         return TW_ERR_ENV;
     u->library = twi_mem_get(&ctx->mem, sizeof *u->library);
     *u->library = (twi_library){u->handle, 1}; /* one user: this call */
@@ -305,11 +321,13 @@ tw_status twi_cpu_build(twi_target *t, const twi_loop *const *loop, unsigned n, 
     if (!twi_cpu_find_compiler(u.cpu))
         return TW_ERR_ENV;
     twi_arena_init(&u.arena, &t->ctx->mem);
+    twi_hold(t->ctx);
     if (TWI_GUARD(&t->ctx->mem, spot, saved)) {
         TWI_UNGUARD(&t->ctx->mem, saved);
         release_all(&u);
         leave_library(&u);
         drop(&u);
+        twi_let_go(t->ctx);
         twi_mem_fail(&t->ctx->mem);
     }
     const tw_status status = n ? build_unit(&u, loop) : TW_OK;
@@ -318,5 +336,6 @@ tw_status twi_cpu_build(twi_target *t, const twi_loop *const *loop, unsigned n, 
         release_all(&u);
     leave_library(&u);
     drop(&u);
+    twi_let_go(t->ctx);
     return status;
 }

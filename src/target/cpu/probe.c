@@ -79,9 +79,9 @@ bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps) {
 /* The first line that `compiler --version` prints; false: it cannot be started, or hangs. */
 static bool ask_version(twi_cpu *cpu, const char *compiler, twi_tool_result *r) {
     const char *const argv[] = {compiler, "--version", NULL};
-    twi_tool_run(argv, cpu->limit_ms, r);
+    twi_cpu_tool(cpu, argv, NULL, r);
     r->log[strcspn(r->log, "\n")] = 0;
-    return r->error == 0 && !r->timed_out;
+    return r->error == 0 && !r->timed_out && !r->stopped;
 }
 
 bool twi_cpu_find_compiler(twi_cpu *cpu) {
@@ -94,6 +94,8 @@ bool twi_cpu_find_compiler(twi_cpu *cpu) {
         return true;
     for (unsigned i = 0; i < (cpu->given ? 1u : 3u); i++) {
         const bool answers = ask_version(cpu, names[i], &r);
+        if (r.stopped)
+            return twi_cpu_stopped(cpu);
         if (!answers && r.timed_out) {
             twi_error(&ctx->diags, TWI_E_HANGS, (twi_loc){0, 0}, NULL,
                       "%s --version did not end within %lld ms", names[i],

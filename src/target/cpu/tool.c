@@ -11,6 +11,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -37,7 +39,27 @@ static int make_pipe(int end[2]) {
     return error;
 }
 
-static int start(const char *const *argv, int output, pid_t *child) {
+/* The environment with another TMPDIR; NULL: no memory. */
+static char **environment(const char *tmpdir, char **line) {
+    size_t n = 0, out = 0;
+    while (environ[n])
+        n++;
+    char **env = malloc((n + 2) * sizeof *env);
+    *line = malloc(strlen(tmpdir) + sizeof "TMPDIR=");
+    if (!env || !*line) {
+        free(env);
+        return NULL;
+    }
+    (void)sprintf(*line, "TMPDIR=%s", tmpdir);
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], "TMPDIR=", 7) != 0)
+            env[out++] = environ[i];
+    env[out++] = *line;
+    env[out] = NULL;
+    return env;
+}
+
+static int start(const char *const *argv, char **env, bool grouped, int output, pid_t *child) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
     sigset_t none, defaults;
@@ -63,9 +85,10 @@ static int start(const char *const *argv, int output, pid_t *child) {
     error |= posix_spawnattr_setsigmask(&attr, &none);
     error |= posix_spawnattr_setsigdefault(&attr, &defaults);
     error |= posix_spawnattr_setpgroup(&attr, 0);
-    error |= posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                                 POSIX_SPAWN_SETSIGDEF);
-    error = error ? ENOMEM : posix_spawnp(child, argv[0], &actions, &attr, words.out, environ);
+    error |=
+        posix_spawnattr_setflags(&attr, (short)((grouped ? 0 : POSIX_SPAWN_SETPGROUP) |
+                                                POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+    error = error ? ENOMEM : posix_spawnp(child, argv[0], &actions, &attr, words.out, env);
     (void)posix_spawnattr_destroy(&attr);
     (void)posix_spawn_file_actions_destroy(&actions);
     return error;
@@ -96,14 +119,14 @@ static bool ended(pid_t child, twi_tool_result *r) {
     return true;
 }
 
-static void watch(pid_t child, int fd, int64_t limit_ms, twi_tool_result *r) {
-    const int64_t end = twi_now_ns() + limit_ms * 1000000;
+static void watch(pid_t child, int fd, const twi_tool_way *way, twi_tool_result *r) {
+    const int64_t end = twi_now_ns() + way->limit_ms * 1000000;
     bool open = true, gone = false;
     while (!gone || open) {
-        if (twi_now_ns() > end) {
-            r->timed_out = true;
+        r->timed_out = twi_now_ns() > end;
+        r->stopped = way->stop && *way->stop;
+        if (r->timed_out || r->stopped)
             break;
-        }
         if (open) {
             struct pollfd p = {.fd = fd, .events = POLLIN};
             if (poll(&p, 1, gone ? 0 : 20) > 0)
@@ -115,26 +138,30 @@ static void watch(pid_t child, int fd, int64_t limit_ms, twi_tool_result *r) {
         }
         gone = gone || ended(child, r);
     }
-    if (r->timed_out) {
-        (void)kill(-child, SIGKILL);
+    if (r->timed_out || r->stopped) {
+        (void)kill(way->grouped ? child : -child, SIGKILL);
         int status;
         while (!gone && waitpid(child, &status, 0) < 0 && errno == EINTR)
             continue;
     }
 }
 
-void twi_tool_run(const char *const *argv, int64_t limit_ms, twi_tool_result *r) {
+void twi_tool_run(const char *const *argv, const twi_tool_way *way, twi_tool_result *r) {
     int end[2] = {-1, -1};
     pid_t child;
+    char *line = NULL, **env = way->tmpdir ? environment(way->tmpdir, &line) : environ;
     memset(r, 0, sizeof *r);
-    r->error = make_pipe(end);
-    if (r->error)
-        return;
-    r->error = start(argv, end[1], &child);
-    (void)close(end[1]);
-    if (!r->error)
-        watch(child, end[0], limit_ms, r);
-    (void)close(end[0]);
+    r->error = env ? make_pipe(end) : ENOMEM;
+    if (!r->error) {
+        r->error = start(argv, env, way->grouped, end[1], &child);
+        (void)close(end[1]);
+        if (!r->error)
+            watch(child, end[0], way, r);
+        (void)close(end[0]);
+    }
+    free(line);
+    if (env != environ)
+        free(env);
     while (r->n && (r->log[r->n - 1] == '\n' || r->log[r->n - 1] == ' '))
         r->n--;
     r->log[r->n] = 0;

@@ -103,6 +103,23 @@ static void links_and_devices_stay(void **state) {
     (void)unlink("real");
 }
 
+static void trees_go_and_links_are_not_followed(void **state) {
+    (void)state;
+    assert_int_equal(twi_make_dir("tree/a/b/c"), 0);
+    assert_int_equal(twi_make_dir("kept"), 0);
+    assert_int_equal(twi_write_file("kept/file", "x", 1), 0);
+    assert_int_equal(twi_write_file("tree/a/file", "x", 1), 0);
+    assert_int_equal(symlink("../../kept", "tree/a/link"), 0);
+    twi_remove_tree("tree");
+    assert_int_equal(access("tree", F_OK), -1);
+    read_back("kept/file", "x", 1);
+    twi_remove_tree("kept/file"); /* no folder: left alone */
+    read_back("kept/file", "x", 1);
+    twi_remove_tree("nowhere");
+    twi_remove_tree("kept");
+    assert_int_equal(entries("."), 0);
+}
+
 static void standard_input_and_pipes(void **state) {
     (void)state;
     int ends[2];
@@ -184,6 +201,7 @@ int main(void) {
         cmocka_unit_test(writes_and_reads),
         cmocka_unit_test(errors_leave_nothing),
         cmocka_unit_test(links_and_devices_stay),
+        cmocka_unit_test(trees_go_and_links_are_not_followed),
         cmocka_unit_test(standard_input_and_pipes),
         cmocka_unit_test(folders),
         cmocka_unit_test(same_files),

@@ -39,6 +39,9 @@ static const struct {
      VERSION "echo 'int other;' > $TMPDIR/o.c\n" OUT
              "cc -shared -fPIC -o $out $TMPDIR/o.c\nrm $TMPDIR/o.c\n",
      TWI_E_LOAD, "K_fill_main"},
+    {"leaves more than was asked for",
+     VERSION "mkdir -p $TMPDIR/a/b\n: > $TMPDIR/a/b/c.s\nln -s / $TMPDIR/a/root\nexec cc \"$@\"\n",
+     0, ""},
     {"hangs", VERSION "echo thinking\nsleep 100 & sleep 100\n", TWI_E_HANGS, "thinking"},
     {"hangs when asked its version", "sleep 100\n", TWI_E_HANGS, "--version"},
     {"prints much and fails",
