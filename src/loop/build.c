@@ -462,7 +462,7 @@ void twi_lb_close(twi_cursor *c) {
     c->last.n--;
 }
 
-void twi_lb_barrier(twi_cursor *c, twi_barrier_scope scope) {
+twi_lid twi_lb_barrier(twi_cursor *c, twi_barrier_scope scope) {
     twi_lins i = {.op = TWI_L_BARRIER, .attr = (uint32_t)scope};
-    (void)twi_lb_raw(c, i, NULL, 0);
+    return twi_lb_raw(c, i, NULL, 0);
 }

@@ -214,7 +214,7 @@ twi_lid twi_lb_for(twi_cursor *c, twi_lid lo, twi_lid hi, uint32_t step); /* ope
 twi_lid twi_lb_unroll(twi_cursor *c, uint32_t n);
 void twi_lb_if(twi_cursor *c, twi_lid condition);
 void twi_lb_close(twi_cursor *c); /* of the innermost open body */
-void twi_lb_barrier(twi_cursor *c, twi_barrier_scope scope);
+twi_lid twi_lb_barrier(twi_cursor *c, twi_barrier_scope scope);
 uint32_t twi_lb_object(twi_cursor *c,
                        const twi_object *object); /* id; row-major strides if stride[] is 0 */
 bool twi_lb_const_of(const twi_cursor *c, twi_lid v, int64_t *k); /* an i64 constant? */

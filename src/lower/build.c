@@ -211,7 +211,7 @@ static void count_exchange(twi_lowering *w, unsigned rounds) {
     if (!w->tally)
         return;
     w->tally->lane_rounds += w->trips * rounds;
-    w->tally->waits = false;
+    twi_w_ready(w);
 }
 
 twi_lid twi_w_lane_fold(twi_lowering *w, unsigned merge, twi_lid a, unsigned log_stride,
@@ -237,8 +237,9 @@ twi_lid twi_w_lane_read(twi_lowering *w, twi_lid a, twi_lid lane) {
 
 static void count_access(twi_lowering *w, const twi_laccess *a, const twi_lid *index,
                          unsigned count, bool store) {
-    if (w->tally)
-        twi_count_touch(w->c.f, &(twi_touch){a, index, count, store, w->trips, w->round}, w->tally);
+    if (w->tally &&
+        twi_count_touch(w->c.f, &(twi_touch){a, index, count, store, w->trips}, w->tally))
+        twi_w_waits(w);
 }
 
 twi_lid twi_w_load(twi_lowering *w, twi_laccess access, const twi_lid *index, unsigned count,
@@ -267,10 +268,9 @@ twi_lid twi_w_for(twi_lowering *w, twi_lid lo, twi_lid hi, uint32_t step) {
     twi_lid prev = last_here(w), i = twi_lb_for(&w->c, lo, hi, step);
     opened(w, twi_estimate_trips(w->c.f, i, groups), prev);
     w->round = w->trips;
-    if (w->tally) {
+    if (w->tally)
         w->tally->trips += w->trips;
-        w->tally->waits = false;
-    }
+    twi_w_ready(w);
     return i;
 }
 
@@ -289,8 +289,8 @@ void twi_w_if(twi_lowering *w, twi_lid condition) {
 void twi_w_close(twi_lowering *w) {
     w->trips = w->open_trips.at[--w->open_trips.n];
     double round = w->open_round.at[--w->open_round.n];
-    if (w->tally && round != w->round)
-        w->tally->waits = false;
+    if (round != w->round)
+        twi_w_ready(w);
     w->round = round;
     forget_known(w, w->open_known.at[--w->open_known.n], w->c.open.n);
     w->anchor.n--;

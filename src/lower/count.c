@@ -93,7 +93,7 @@ static bool is_indexed(const twi_func *f, const twi_object *o, const twi_lid *in
     return is;
 }
 
-void twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out) {
+bool twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out) {
     const twi_object *o = &f->object.at[t->access->object];
     double bytes = t->trips * t->count * (double)tw_elem_size((tw_elem)o->elem);
     bool simt = !f->explicit_lanes;
@@ -105,18 +105,15 @@ void twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out) {
             out->indexed += t->trips;
         if (simt && o->kind == TWI_OBJ_SHARED)
             out->turns += t->trips * f->subs * twi_access_turns(f, t);
-        return;
+        return false;
     }
     if (o->array >= out->arrays || o->array == out->status)
-        return;
+        return false;
     (t->store ? out->store_bytes : out->load_bytes)[o->array] += bytes;
     (t->store ? out->stores : out->loads)[o->array] += t->trips;
     if (simt)
         out->sectors[o->array] += t->trips * f->subs * twi_access_sectors(f, t);
-    if (!t->store && !out->waits) {
-        out->rounds += t->round;
-        out->waits = true;
-    }
+    return !t->store;
 }
 
 static void count_exchange(double rounds, twi_features *out) {
@@ -130,15 +127,13 @@ static void count_ins(const twi_func *f, const twi_lins *i, double trips, double
         if (!(i->flags & TWI_FLAG_INDEX))
             out->ops[twi_op_row(i->op)->price] += trips;
     } else if (i->op == TWI_L_LLOAD || i->op == TWI_L_LSTORE) {
-        twi_touch t = {&f->access.at[i->attr],
-                       &f->args.at[i->arg],
-                       i->count,
-                       i->op == TWI_L_LSTORE,
-                       trips,
-                       round};
+        twi_touch t = {&f->access.at[i->attr], &f->args.at[i->arg], i->count, i->op == TWI_L_LSTORE,
+                       trips};
         if (t.store)
             t.count = f->ins.at[t.index[f->object.at[t.access->object].rank]].count;
-        twi_count_touch(f, &t, out);
+        bool far = twi_count_touch(f, &t, out);
+        out->rounds += far && !out->waits ? round : 0;
+        out->waits = out->waits || far;
     } else if (i->op == TWI_L_LANE_FOLD) {
         count_exchange(trips * (i->attr >> 16), out);
     } else if (i->op >= TWI_L_LANE_XOR && i->op <= TWI_L_LANE_SHIFT) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The module: for each entry one function a launch (a scope has one, or two where its plan splits
- * folds), lowered twice (first to learn where barriers are needed), and the recipe that runs them.
+ * folds), and the recipe that runs them.
  */
 #include "lower/walk.h"
 
@@ -29,18 +29,16 @@ static void begin(twi_lowering *w, twi_arena *arena, const tw_ir *ir, const twi_
     twi_split_folds(arena, ir, plan, &w->splits);
 }
 
-/* One launch of a scope: what it lowers, and what the first pass over it said. */
+/* One launch of a scope. */
 typedef struct {
     const tw_ir *ir; /* of a second launch: twi_split_ir */
     const twi_plan *plan;
-    bool *barriers;       /* NULL: one worker a group */
     uint32_t split_array; /* temp arrays of partial results: ids in the module, from here on */
 } part;
 
 static void begin_part(twi_lowering *w, twi_arena *arena, const twi_caps *caps, const part *p,
                        uint32_t arrays) {
     begin(w, arena, p->ir, caps, p->plan);
-    w->barrier_before = p->barriers;
     w->split_array = p->split_array;
     if (p->plan->second) { /* `arrays` of the kernel itself; ids behind are partial results */
         w->module_arrays = arrays;
@@ -75,6 +73,7 @@ static void lower_part(twi_lowering *w, twi_loop *loop, uint32_t func) {
     w->c.f->lanes = w->vectors ? twi_plan_lanes(w->plan) : w->caps->lane;
     w->c.f->subs = w->subs;
     twi_w_scope_body(w);
+    twi_w_settle_barriers(w);
 }
 
 /* A module with the kernel's arrays and those of partial results. */
@@ -88,18 +87,6 @@ static twi_loop *new_module(twi_arena *arena, const tw_ir *ir, const twi_caps *c
             twi_loop_array(loop, parts[k].ir, a);
     }
     return loop;
-}
-
-/* The first pass, into a scratch module: where barriers go. */
-static void find_barriers(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, part *parts,
-                          uint32_t n) {
-    for (uint32_t k = 0; k < n && !is_explicit(caps); k++) {
-        twi_lowering w;
-        twi_loop *scratch = new_module(arena, ir, caps, parts, n);
-        begin_part(&w, arena, caps, &parts[k], ir->array.n);
-        lower_part(&w, scratch, twi_loop_func(scratch, 0, 0, parts[k].plan->scope));
-        parts[k].barriers = twi_place_barriers(arena, w.events.at, w.events.n);
-    }
 }
 
 /* The launches of a scope; how many: one or two. */
@@ -196,7 +183,6 @@ twi_loop *twi_lower(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
     for (uint32_t s = 0; s < plans->n; s++)
         n += add_parts(arena, ir, &plans->scope[s], &parts[n]);
     twi_loop *loop = new_module(arena, ir, caps, parts, n);
-    find_barriers(arena, ir, caps, parts, n);
     for (uint32_t s = 0; s < plans->n; s++) {
         twi_order *orders;
         uint32_t k = twi_plan_orders(arena, ir, caps, &plans->scope[s], &orders);
@@ -233,7 +219,6 @@ void twi_tally(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const tw
     if (n > 1)
         twi_features_init(arena, arrays, out->then = TWI_NEW(arena, twi_features));
     twi_mark mark = twi_arena_mark(arena);
-    find_barriers(arena, ir, caps, parts, n);
     twi_loop *scratch = new_module(arena, ir, caps, parts, n);
     for (uint32_t k = 0; k < n; k++)
         tally_part(arena, scratch, caps, &parts[k], ir->array.n, k ? out->then : out);

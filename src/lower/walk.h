@@ -35,12 +35,22 @@ typedef struct {
     uint32_t level, before; /* in its chain, + 1 */
 } twi_known;
 #define TWI_KNOWN_CHAINS 256
-/* WROTE: what an earlier TOUCH announced happens only here, behind barriers in between. */
-typedef enum { TWI_EVENT_TOUCH, TWI_EVENT_WROTE, TWI_EVENT_BEGIN, TWI_EVENT_END } twi_event_kind;
+/* WROTE: what an earlier TOUCH announced happens only here, behind barriers in between. WAIT: a
+ * load of far memory is under way; READY: nothing is any more. */
+typedef enum {
+    TWI_EVENT_TOUCH,
+    TWI_EVENT_WROTE,
+    TWI_EVENT_BEGIN,
+    TWI_EVENT_END,
+    TWI_EVENT_WAIT,
+    TWI_EVENT_READY
+} twi_event_kind;
 typedef struct {
     uint8_t kind;
-    uint64_t reads, writes;
-} twi_event; /* sets of shared objects, by effect number; loops */
+    twi_lid barrier;        /* TOUCH: before it */
+    uint64_t reads, writes; /* sets of shared objects, by effect number */
+    double trips;           /* of the barrier; WAIT: of the body of the innermost rolled loop */
+} twi_event;
 
 typedef struct twi_lowering {
     twi_arena *arena;
@@ -77,9 +87,8 @@ typedef struct twi_lowering {
     uint32_t
         *next_object; /* by CARRY: where its new value waits for the end of the trip; 0: in place */
     bool copying;     /* filling a stage: loads go to the array */
-    TWI_VEC(twi_event) events;  /* first pass */
-    const bool *barrier_before; /* second pass: by event number; NULL in the first */
-    uint32_t event, effects;    /* next event; effect numbers given out */
+    TWI_VEC(twi_event) events;
+    uint32_t effects; /* numbers given out */
     TWI_VEC(twi_order) orders;
     twi_features *tally; /* NULL: only build */
     double trips;        /* product of the open loops' trips */
@@ -340,9 +349,10 @@ typedef struct {
     const twi_lid *index;
     unsigned count;
     bool store;
-    double trips, round; /* in all; bodies of the innermost rolled loop around it */
+    double trips; /* in all */
 } twi_touch;
-void twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out);
+/* True: a load of far memory. */
+bool twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out);
 
 /* ---- lanes.c: one subgroup's access of an object, implicit lanes ---- */
 double twi_access_sectors(const twi_func *f, const twi_touch *t); /* of 32 bytes */
@@ -363,11 +373,13 @@ void twi_w_stage_copy(twi_lowering *w, unsigned stage); /* fills it; it is activ
 int twi_w_stage_of(const twi_lowering *w, twi_id load); /* active stage holding it; -1 */
 twi_lid twi_w_stage_load(twi_lowering *w, unsigned stage);
 void twi_w_event(twi_lowering *w, uint64_t reads,
-                 uint64_t writes); /* a barrier here if the second pass wants one */
+                 uint64_t writes); /* a barrier here, if it is needed in the end */
 void twi_w_event_wrote(twi_lowering *w, uint64_t writes);
 void twi_w_event_loop(twi_lowering *w, bool begin);
 uint64_t twi_w_effect(twi_lowering *w); /* a new effect number's bit */
-bool *twi_place_barriers(twi_arena *arena, const twi_event *events, uint32_t n); /* by event */
+void twi_w_waits(twi_lowering *w); /* for the tally: a load of far memory; all that was under way */
+void twi_w_ready(twi_lowering *w); /* is there */
+void twi_w_settle_barriers(twi_lowering *w); /* takes out what no conflict needs; at the end */
 /* A scope that stores what it loads, by a plan that gives nothing to lanes and subgroups: one
  * worker of the group does it all. */
 bool twi_runs_alone(const twi_cut *cut, const twi_caps *caps, const twi_plan *p);
