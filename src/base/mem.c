@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-static void *get_malloc(void *user, size_t size) {
+static void *get_zeroed(void *user, size_t size) {
     (void)user;
-    return malloc(size);
+    return calloc(1, size);
 }
 
 static void put_free(void *user, void *p) {
@@ -15,7 +15,9 @@ static void put_free(void *user, void *p) {
     free(p);
 }
 
-void twi_mem_init(twi_mem *mem) { *mem = (twi_mem){.alloc = get_malloc, .release = put_free}; }
+void twi_mem_init(twi_mem *mem) { *mem = (twi_mem){.alloc = get_zeroed, .release = put_free}; }
+
+bool twi_mem_zeroed(const twi_mem *mem) { return mem->alloc == get_zeroed; }
 
 _Noreturn void twi_mem_fail(twi_mem *mem) {
     if (!mem->on_oom)

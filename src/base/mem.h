@@ -9,6 +9,7 @@
 #define TWI_BASE_MEM_H
 
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +22,8 @@ typedef struct twi_mem {
     uint64_t bytes;       /* now out */
 } twi_mem;
 
-void twi_mem_init(twi_mem *mem);                      /* malloc and free */
+void twi_mem_init(twi_mem *mem);                      /* calloc and free */
+bool twi_mem_zeroed(const twi_mem *mem);              /* does what is got come zeroed? */
 void *twi_mem_get(twi_mem *mem, size_t size);         /* jumps when there is none */
 void twi_mem_put(twi_mem *mem, void *p, size_t size); /* p may be NULL */
 _Noreturn void twi_mem_fail(twi_mem *mem);            /* what twi_mem_get does without memory */

@@ -9,9 +9,13 @@ void *twi_vec_grow(twi_arena *a, void *at, uint32_t *cap, uint32_t need, size_t 
     uint32_t grown = *cap < 8 ? 8 : *cap + *cap / 2;
     if (grown < need)
         grown = need;
-    void *p = twi_alloc_n(a, grown, size);
-    if (*cap)
-        memcpy(p, at, (size_t)*cap * size);
+    const size_t held = (size_t)*cap * size, all = grown * size;
+    if (size && grown > SIZE_MAX / size)
+        twi_mem_fail(a->mem);
+    char *p = twi_alloc_raw(a, all, false);
+    if (held)
+        memcpy(p, at, held);
+    memset(p + held, 0, all - held);
     *cap = grown;
     return p;
 }

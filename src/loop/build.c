@@ -111,21 +111,22 @@ void twi_cursor_init(twi_cursor *c, twi_loop *loop, uint32_t func) {
     twi_push(loop->arena, &c->last, 0);
     twi_push(loop->arena, &c->chain, 0);
     twi_push(loop->arena, &c->parent, 0);
-    for (unsigned i = 0; i < BUCKETS; i++)
-        twi_push(loop->arena, &c->bucket, 0);
+    c->bucket = TWI_NEW_N(loop->arena, twi_lid, BUCKETS);
 }
 
 /* ---- appending and sharing --------------------------------------------------------------------
  */
 
+/* A multiplication spreads each word over those above; the top bits number the bucket. */
 static uint32_t hash_of(const twi_lins *i, const twi_lid *args) {
-    uint64_t key[3] = {(uint64_t)i->op << 48 | (uint64_t)i->elem << 40 | (uint64_t)i->flags << 32 |
-                           i->attr,
-                       (uint64_t)i->count << 32 | i->nargs, i->fold};
-    uint64_t h = twi_hash(key, sizeof key, 1);
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h =
+        ((uint64_t)i->op << 48 | (uint64_t)i->elem << 40 | (uint64_t)i->flags << 32 | i->attr) *
+        odd;
+    h = (h ^ h >> 32 ^ ((uint64_t)i->count << 32 | i->fold)) * odd;
     for (uint32_t k = 0; k < i->nargs; k++)
-        h = twi_hash_mix(h, args[k]);
-    return (uint32_t)(h % BUCKETS);
+        h = (h ^ h >> 32 ^ args[k]) * odd;
+    return (uint32_t)(h >> 54) % BUCKETS;
 }
 
 static bool is_open(const twi_cursor *c, twi_lid body) {
@@ -163,7 +164,7 @@ twi_lid twi_lb_raw(twi_cursor *c, twi_lins i, const twi_lid *args, uint32_t n) {
     if (pure) {
         bucket = hash_of(&i, args);
         int looked = 0;
-        for (twi_lid v = c->bucket.at[bucket]; v && looked < LOOK; v = c->chain.at[v], looked++)
+        for (twi_lid v = c->bucket[bucket]; v && looked < LOOK; v = c->chain.at[v], looked++)
             if (same(c->f, v, &i, args) && is_open(c, c->parent.at[v]))
                 return v;
     }
@@ -180,8 +181,8 @@ twi_lid twi_lb_raw(twi_cursor *c, twi_lins i, const twi_lid *args, uint32_t n) {
     }
     c->parent.at[v] = c->open.n ? c->open.at[c->open.n - 1] : 0;
     if (pure) {
-        c->chain.at[v] = c->bucket.at[bucket];
-        c->bucket.at[bucket] = v;
+        c->chain.at[v] = c->bucket[bucket];
+        c->bucket[bucket] = v;
     }
     return v;
 }

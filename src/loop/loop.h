@@ -170,10 +170,9 @@ typedef struct {
     uint32_t fold; /* non-zero: float arithmetic (add mul fma min max, lane_fold) built next is a
                       COMBINE of it */
     TWI_VEC(twi_lid)
-    chain, parent; /* by instruction: older one of the same hash; the body it stands in */
-    bool apart;    /* share nothing but i64 constants (the parser) */
-    TWI_VEC(twi_lid)
-    bucket; /* newest pure instruction by hash: equal ones in open bodies are shared */
+    chain, parent;   /* by instruction: older one of the same hash; the body it stands in */
+    bool apart;      /* share nothing but i64 constants (the parser) */
+    twi_lid *bucket; /* newest pure instruction by hash: equal ones in open bodies are shared */
 } twi_cursor;
 
 /* Tables of arrays and scalars are filled from ir; a status comes last if some access is checked.
