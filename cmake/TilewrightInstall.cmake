@@ -14,5 +14,7 @@ install(FILES ${PROJECT_BINARY_DIR}/tilewright-config.cmake
 
 file(RELATIVE_PATH TW_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" TW_PC_PREFIX "${TW_PC_PREFIX}")
+list(TRANSFORM TW_STORE_LIBS PREPEND "-l" OUTPUT_VARIABLE TW_PC_STORE)
+list(JOIN TW_PC_STORE " " TW_PC_STORE)
 configure_file(cmake/tilewright.pc.in tilewright.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tilewright.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -32,6 +32,8 @@ if not os.path.exists(TOOL):
 # PoCL keeps what it compiled: beside the tool, not in the home.
 os.environ.setdefault("POCL_CACHE_DIR", os.path.join(os.path.dirname(os.path.abspath(TOOL)), "pocl"))
 os.makedirs(os.environ["POCL_CACHE_DIR"], exist_ok=True)
+# What an earlier run left in a store must not decide what a script shows.
+os.environ["TILEWRIGHT_STORE"] = "none"
 
 
 def kernel_file(name):

@@ -49,13 +49,17 @@ typedef struct tw_compile_options {
     const char *target;  /* "cpu" (default), "interp", "interp:CAPS" (default simt32); where nothing
                             is built also  the name of recorded caps ("simt4", "cpu-avx2") */
     tw_source caps;      /* a target description that takes the place of the target's own */
-    const char *plan;    /* "default" (default), "random:SEED" */
+    const char *plan;    /* "default" (default), "random:SEED", "best": what tuning chose for
+                            this target, compiler and number of threads, if the context has a store
+                            (tune.h) and it still is legal and gives the source that was judged;
+                            else the default */
     tw_source plan_text; /* a plan's text: used as it is, if it is legal */
     tw_source loop_text; /* loop IR: goes on from there, no plan */
     const char *const *pins;  /* lines of plan text, keys, derived figures (docs/plans.md) */
     size_t n_pins;            /* 0 */
     bool canonical;           /* class canonical; default false */
     bool strided;             /* arrays of any strides; default false: dense, row-major */
+    int threads;              /* plan "best": that the calls will have; 0 (default): all */
     const tw_dim_value *dims; /* a value for every dim of the kernel */
     size_t n_dims;
     tw_stage until; /* with build = false: no further than this; default TW_STAGE_SOURCE */
@@ -76,6 +80,8 @@ TW_API const char *tw_compiled_text(const tw_compiled *compiled, tw_stage stage)
 TW_API const char *
 tw_compiled_words(const tw_compiled *compiled); /* the plan in figures: "workers 1, lanes 16, .." */
 TW_API uint64_t tw_compiled_plan_hash(const tw_compiled *compiled); /* 0: made from loop IR */
+TW_API bool
+tw_compiled_is_stored(const tw_compiled *compiled); /* plan "best" came from the store */
 
 /* What the target's compiler made of the k-th function, where it tells (CUDA): registers a worker,
  * shared bytes a group, local bytes (spills, arrays) a worker. name NULL: no more, or not known. */

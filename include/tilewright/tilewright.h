@@ -10,6 +10,7 @@
 #include "tilewright/judge.h"
 #include "tilewright/program.h"
 #include "tilewright/run.h"
+#include "tilewright/tune.h"
 #include "tilewright/types.h"
 
 #endif

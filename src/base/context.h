@@ -7,12 +7,13 @@
 
 #include "base/diag.h"
 #include "base/intern.h"
+#include "base/shelf.h"
 #include "tilewright/context.h"
 
 /* Environment variables, read in one place (env.c) when a context is made; NULL or 0 where not set.
  */
 typedef struct twi_env {
-    const char *cc, *store, *dump, *nvrtc, *cuda, *opencl, *tmpdir;
+    const char *cc, *store, *cache, *home, *path, *dump, *nvrtc, *cuda, *opencl, *tmpdir;
     int threads;
 } twi_env;
 
@@ -24,6 +25,7 @@ struct tw_context {
     twi_env env;
     tw_interrupt *interrupt; /* NULL: none */
     bool grouped;            /* tools stay in this process's group and end with it */
+    twi_shelf *shelf;        /* NULL: nothing is kept from run to run */
 };
 
 /* Around what an interrupt must let go. */

@@ -15,6 +15,9 @@ void twi_env_read(twi_env *env, twi_arena *arena) {
     *env = (twi_env){0};
     env->cc = read(arena, "TILEWRIGHT_CC");
     env->store = read(arena, "TILEWRIGHT_STORE");
+    env->cache = read(arena, "XDG_CACHE_HOME");
+    env->home = read(arena, "HOME");
+    env->path = read(arena, "PATH");
     env->dump = read(arena, "TILEWRIGHT_DUMP");
     env->nvrtc = read(arena, "TILEWRIGHT_NVRTC");
     env->cuda = read(arena, "TILEWRIGHT_CUDA");

@@ -159,8 +159,10 @@ static tw_status execute_all(tool *t, const cli_options *o, arrays *a, tw_compil
 int cmd_run(tool *t, const cli_options *o) {
     arrays a;
     job j = {.infer = arrays_infer, .user = &a};
-    if (!arrays_open(t, o, &a) || !job_load(t, o, &j))
+    if (!arrays_open(t, o, &a) || !job_load(t, o, &j) || !job_store(t, o, TW_STORE_READ))
         return EXIT_INPUT;
+    if (!o->plan && t->store)
+        j.options.plan = "best";
     if (!j.ir) {
         tool_error(t, 808, "--tile FILE, what show --stage tile printed",
                    "run --from loop needs the tile IR it was made from");
@@ -183,6 +185,7 @@ int cmd_run(tool *t, const cli_options *o) {
         json_close(&t->json, '}');
         json_str(&t->json, "plan",
                  tool_format(t, "%016llx", (unsigned long long)tw_compiled_plan_hash(kernel)));
+        json_bool(&t->json, "stored", tw_compiled_is_stored(kernel));
     }
     int exit = EXIT_INPUT;
     if (arrays_fill(t, &a, kernel, &j))

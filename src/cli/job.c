@@ -4,7 +4,10 @@
  */
 #include "cli/job.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum { CODE_NO_STORE = 782 }; /* a build without it: nothing to warn of */
 
 bool file_load(tool *t, const char *path, file *f) {
     f->name = strcmp(path, "-") == 0 ? "stdin" : path;
@@ -89,6 +92,32 @@ static bool load_caps(tool *t, const cli_options *o, tw_compile_options *options
     return true;
 }
 
+int job_threads(const cli_options *o) { return (int)(o->threads > 4096 ? 4096 : o->threads); }
+
+bool job_store(tool *t, const cli_options *o, tw_store_use use) {
+    const bool must =
+        use == TW_STORE_WRITE || o->store || (o->plan && strcmp(o->plan, "best") == 0);
+    const char *folder = o->store ? o->store : getenv("TILEWRIGHT_STORE");
+    const bool none = folder && strcmp(folder, "none") == 0;
+    if (none && use != TW_STORE_WRITE)
+        return true;
+    if (none) {
+        tool_error(t, 893, "--store DIR", "this needs a store, and there is to be none");
+        return false;
+    }
+    if (tw_store_open(t->ctx, o->store, use, &t->store) == TW_OK)
+        return true;
+    if (must) {
+        tool_exit(t, EXIT_ENV);
+        return false;
+    }
+    const tw_diag d = tw_diag_get(t->ctx, 0);
+    if (d.code != CODE_NO_STORE)
+        tool_warning(t, d.code, d.text);
+    tw_diag_clear(t->ctx);
+    return true;
+}
+
 bool job_options(tool *t, const cli_options *o, tw_compile_options *options) {
     *options = tw_compile_options_defaults();
     options->target = o->target ? o->target : "cpu";
@@ -103,11 +132,9 @@ bool job_options(tool *t, const cli_options *o, tw_compile_options *options) {
     options->canonical = o->class_name && strcmp(o->class_name, "canonical") == 0;
     if (!load_caps(t, o, options))
         return false;
-    if (o->plan && strcmp(o->plan, "best") == 0) {
-        tool_error(t, 809, "--plan default", "--plan best needs the store, which is not built yet");
-        return false;
-    }
-    if (!o->plan || strcmp(o->plan, "default") == 0 || strncmp(o->plan, "random:", 7) == 0) {
+    options->threads = job_threads(o);
+    if (!o->plan || strcmp(o->plan, "default") == 0 || strcmp(o->plan, "best") == 0 ||
+        strncmp(o->plan, "random:", 7) == 0) {
         options->plan = o->plan ? o->plan : "default";
         int64_t seed;
         if (strncmp(options->plan, "random:", 7) == 0 &&
@@ -168,7 +195,7 @@ bool job_load(tool *t, const cli_options *o, job *j) {
         !settings_single(t, &j->set))
         return false;
     bool ok;
-    j->threads = (int)(o->threads > 4096 ? 4096 : o->threads);
+    j->threads = job_threads(o);
     if (!o->from)
         ok = load_program(t, o, j);
     else if (strcmp(o->from, "tile") == 0)

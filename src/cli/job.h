@@ -55,6 +55,10 @@ typedef struct job {
     int threads; /* 0: all */
     size_t n_scalars;
 } job;
+int job_threads(const cli_options *o);
+/* --store, TILEWRIGHT_STORE or the usual place becomes t->store. Reading: one that cannot be had is
+ * a warning, unless it was asked for. */
+bool job_store(tool *t, const cli_options *o, tw_store_use use);
 /* target, caps, plan, pins, class; FILE apart. */
 bool job_options(tool *t, const cli_options *o, tw_compile_options *options);
 /* The whole of it for commands that take one kernel at one choice; dims and scalars as far as --set

@@ -33,7 +33,7 @@ static void diagnostics_json(tool *t) {
     }
     for (size_t k = 0; k < t->n_notes; k++) {
         tw_diag d = {.code = t->notes[k].code, .text = t->notes[k].text, .help = t->notes[k].help};
-        json_diagnostic(t, "error", &d);
+        json_diagnostic(t, severities[t->notes[k].exit == 0], &d);
     }
     json_close(&t->json, ']');
 }
@@ -42,8 +42,11 @@ static void diagnostics_text(tool *t, bool color) {
     (void)fputs(tw_diag_text(t->ctx, color), stderr);
     for (size_t k = 0; k < t->n_notes; k++) {
         const tool_note *n = &t->notes[k];
-        (void)fprintf(stderr, "tilewright: %serror[E%04d]:%s %s\n", color ? "\033[31m" : "",
-                      n->code, color ? "\033[0m" : "", n->text);
+        (void)fprintf(stderr, "tilewright: %s%s[E%04d]:%s %s\n",
+                      !color    ? ""
+                      : n->exit ? "\033[31m"
+                                : "\033[33m",
+                      n->exit ? "error" : "warning", n->code, color ? "\033[0m" : "", n->text);
         if (n->help)
             (void)fprintf(stderr, "  help: %s\n", n->help);
     }
@@ -131,6 +134,7 @@ int main(int argc, char **argv) {
         t.exit = EXIT_INTERRUPT;
     int status =
         finish(&t, tool_format(&t, "tilewright/%s", c ? c->name : "error"), o.json && !o.help);
+    tw_store_close(t.store);
     tw_context_destroy(t.ctx);
     tool_fini(&t);
     return status;

@@ -181,8 +181,7 @@ void tool_exit(tool *t, int status) {
         t->exit = status;
 }
 
-/* E0801..: use; E0811..: files. All are exit 2 but those of E089x: the environment. */
-void tool_error(tool *t, int code, const char *help, const char *format, ...) {
+static tool_note *add_note(tool *t) {
     if (t->n_notes == t->cap_notes) {
         size_t cap = t->cap_notes ? t->cap_notes * 2 : 8;
         tool_note *at = tool_alloc(t, cap, sizeof *at);
@@ -191,15 +190,24 @@ void tool_error(tool *t, int code, const char *help, const char *format, ...) {
         t->notes = at;
         t->cap_notes = cap;
     }
+    return &t->notes[t->n_notes++];
+}
+
+/* E0801..: use; E0811..: files. All are exit 2 but those of E089x: the environment. */
+void tool_error(tool *t, int code, const char *help, const char *format, ...) {
     va_list args;
     va_start(args, format);
     int status = code >= 890 ? EXIT_ENV : EXIT_INPUT;
-    t->notes[t->n_notes++] = (tool_note){.code = code,
-                                         .exit = status,
-                                         .text = vformat(t, format, args),
-                                         .help = help ? tool_copy(t, help, strlen(help)) : NULL};
+    *add_note(t) = (tool_note){.code = code,
+                               .exit = status,
+                               .text = vformat(t, format, args),
+                               .help = help ? tool_copy(t, help, strlen(help)) : NULL};
     va_end(args);
     tool_exit(t, status);
+}
+
+void tool_warning(tool *t, int code, const char *said) {
+    *add_note(t) = (tool_note){.code = code, .text = tool_copy(t, said, strlen(said))};
 }
 
 int tool_status(tw_status status) {

@@ -47,6 +47,7 @@ void list_add(tool *t, list *l, const char *item);
 /* Errors of use and input: a line on stderr at the end (and in --json); the exit status becomes the
  * code's. */
 void tool_error(tool *t, int code, const char *help, const char *format, ...) TOOL_PRINTF(4, 5);
+void tool_warning(tool *t, int code, const char *said);
 int tool_status(tw_status status); /* exit status of a library status */
 /* The nearest of some names, or NULL if none is near. */
 const char *tool_nearest(const char *name, const char *const *names, size_t n);
@@ -73,12 +74,13 @@ void tool_progress(tool *t, const char *format, ...) TOOL_PRINTF(2, 3);
 void tool_progress_end(tool *t);
 
 typedef struct tool_note {
-    int code, exit;
+    int code, exit; /* exit 0: a warning */
     char *text, *help;
 } tool_note;
 struct tool {
     struct tool_block *blocks;
     tw_context *ctx;
+    tw_store *store; /* NULL: none */
     const struct cli_options *options;
     tool_note *notes;
     size_t n_notes, cap_notes;

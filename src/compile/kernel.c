@@ -5,6 +5,7 @@
 #include "run/kernel.h"
 #include "compile/path.h"
 
+#include "base/hash.h"
 #include "target/codes.h"
 
 const char *tw_stage_name(tw_stage stage) {
@@ -90,8 +91,22 @@ static bool walk(tw_compiled *c, const tw_ir *ir, const tw_compile_options *o) {
     return true;
 }
 
-static tw_status build(tw_compiled *c) {
+/* Stored plans are for a compiler, so it must be known before. */
+static tw_status open_target(tw_compiled *c, const tw_compile_options *o) {
+    if (!twi_where_find(c->ctx, o->target, &o->caps, o->pins, o->n_pins, &c->path.where))
+        return TW_ERR_INPUT;
     c->target = twi_where_open(c->ctx, &c->path.where);
+    if (!c->target)
+        return TW_ERR_INPUT;
+    if (c->target->ops->prepare && !c->target->ops->prepare(c->target))
+        return TW_ERR_ENV;
+    c->path.compiler = c->target->version;
+    return TW_OK;
+}
+
+static tw_status build(tw_compiled *c) {
+    if (!c->target)
+        c->target = twi_where_open(c->ctx, &c->path.where);
     if (!c->target)
         return TW_ERR_INPUT;
     const twi_loop *loop = c->path.loop;
@@ -100,6 +115,24 @@ static tw_status build(tw_compiled *c) {
     if (status == TW_OK)
         c->kernel = twi_kernel_new(c->target, module, NULL);
     return status;
+}
+
+uint64_t twi_source_hash(const char *source) {
+    return source ? twi_hash(source, strlen(source), 0) : 0;
+}
+
+/* The path with plan "best": a stored plan that no longer gives the source that was judged is not
+ * used. */
+static bool walk_best(tw_compiled *c, const tw_ir *ir, const tw_compile_options *o) {
+    tw_compile_options other = *o;
+    if (!walk(c, ir, o))
+        return false;
+    const char *source = c->text[TW_STAGE_SOURCE];
+    if (!c->path.kept || !source || c->path.kept->source == twi_source_hash(source))
+        return true;
+    other.plan = "default";
+    c->path = (twi_path){.ctx = c->ctx, .arena = &c->arena, .compiler = c->path.compiler};
+    return walk(c, ir, &other);
 }
 
 static tw_compiled *create(tw_context *ctx) {
@@ -139,7 +172,11 @@ static tw_status reason(const tw_context *ctx, uint32_t before) {
 static tw_status make(tw_compiled *c, const tw_ir *ir, const tw_compile_options *o) {
     tw_context *ctx = c->ctx;
     const uint32_t before = ctx->diags.errors;
-    tw_status status = walk(c, ir, o) ? TW_OK : TW_ERR_INPUT;
+    tw_status status = TW_OK;
+    if (o->build && ctx->shelf && o->plan && strcmp(o->plan, "best") == 0)
+        status = open_target(c, o);
+    if (status == TW_OK && !walk_best(c, ir, o))
+        status = TW_ERR_INPUT;
     if (status == TW_OK && o->build)
         status = build(c);
     if (ctx->env.dump)
@@ -171,6 +208,8 @@ tw_status tw_compile(tw_context *ctx, const tw_ir *ir, const tw_compile_options 
         tw_compiled_release(c);
     return status;
 }
+
+bool tw_compiled_is_stored(const tw_compiled *c) { return c && c->path.kept; }
 
 tw_kernel *tw_compiled_kernel(const tw_compiled *c) { return c ? c->kernel : NULL; }
 

@@ -95,6 +95,49 @@ static bool plan_from_text(twi_path *p, const tw_source *text) {
                                  p->where.name, why.text));
 }
 
+twi_plan_key twi_path_key(twi_path *p, const tw_compile_options *o) {
+    twi_sb tile, numeric;
+    twi_sb_init(&tile, p->arena);
+    twi_sb_init(&numeric, p->arena);
+    twi_ir_print(p->spec, &tile);
+    twi_sb_printf(&numeric, "%s%s", o->canonical ? "canonical" : "free",
+                  o->strided ? " strided" : "");
+    for (size_t k = 0; k < o->n_pins; k++)
+        twi_sb_printf(&numeric, "; %s", o->pins[k]);
+    return (twi_plan_key){.tile = twi_sb_text(&tile),
+                          .numeric = twi_sb_text(&numeric),
+                          .target = o->target ? o->target : "cpu",
+                          .device = twi_where_device(p->ctx, &p->where),
+                          .compiler = p->compiler,
+                          .threads = o->threads};
+}
+
+/* The plan that tuning chose: read and judged anew, and believed only if it is what it was. */
+static bool plan_from_store(twi_path *p, const tw_compile_options *o) {
+    const twi_shelf *shelf = p->ctx->shelf;
+    twi_kept_plan *kept = TWI_NEW(p->arena, twi_kept_plan);
+    twi_plans *plans = TWI_NEW(p->arena, twi_plans);
+    twi_diags *diags = &p->ctx->diags;
+    twi_why why = {""};
+    const twi_plan_key key = twi_path_key(p, o);
+    if (!shelf->plan(shelf->user, p->arena, &key, kept))
+        return false;
+    const twi_diags before = *diags;
+    const bool legal =
+        twi_plan_parse(p->arena, p->ir, "the store", kept->text, strlen(kept->text), plans) &&
+        twi_plan_hash(plans->ir, plans) == kept->hash &&
+        twi_search_legal(plans->ir, &p->where.caps, plans, &why);
+    if (!legal) { /* a miss; what the parser said of it is of no use to anybody */
+        diags->list.n = before.list.n;
+        diags->errors = before.errors;
+        diags->warnings = before.warnings;
+        return false;
+    }
+    p->plans = plans;
+    p->kept = kept;
+    return true;
+}
+
 static const uint8_t *layouts(twi_path *p, bool strided) {
     if (!strided)
         return NULL;
@@ -106,17 +149,20 @@ static const uint8_t *layouts(twi_path *p, bool strided) {
 
 static bool plan_by_name(twi_path *p, const tw_compile_options *o) {
     const char *name = o->plan ? o->plan : "default";
+    const bool best = strcmp(name, "best") == 0;
     twi_wish wish = {o->pins, (uint32_t)o->n_pins};
     twi_why why = {""};
     int64_t seed = 0;
     if (!twi_search_pins(p->ir, &wish))
         return false;
-    if (strcmp(name, "default") == 0)
+    if (best && p->ctx->shelf && plan_from_store(p, o))
+        return true;
+    if (best || strcmp(name, "default") == 0)
         p->plans = twi_search_default(p->arena, p->ir, &p->where.caps, &wish, &why);
     else if (strncmp(name, "random:", 7) == 0 && twi_parse_i64(name + 7, strlen(name + 7), &seed))
         p->plans = twi_search_random(p->arena, p->ir, &p->where.caps, &wish, (uint64_t)seed, &why);
     else
-        return path_error(p, TWI_E_PATH_ARGUMENT, "default, random:SEED",
+        return path_error(p, TWI_E_PATH_ARGUMENT, "default, best, random:SEED",
                           twi_format(p->arena, "there is no plan '%.200s'", name));
     return p->plans ||
            path_error(p, TWI_E_PATH_NO_PLAN, NULL,

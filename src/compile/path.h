@@ -39,6 +39,8 @@ bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,
 /* What its source is written in; NULL: no language (the interpreter's machines). */
 const twi_dialect *twi_where_dialect(const tw_context *ctx, const twi_where *where);
 const char *twi_caps_text(tw_context *ctx, const twi_caps *caps);
+/* Which device, in words that stay: "cpu-avx512, 2 units, AMD EPYC ..". */
+const char *twi_where_device(tw_context *ctx, const twi_where *where);
 twi_target *twi_where_open(tw_context *ctx, const twi_where *where); /* NULL: diagnostics */
 
 typedef struct twi_path {
@@ -51,6 +53,9 @@ typedef struct twi_path {
     twi_plans *plans;
     const char **derived; /* by scope */
     twi_loop *loop;
+    const twi_kept_plan
+        *kept;            /* plan "best": the stored one; NULL: there is none, or it is stale */
+    const char *compiler; /* that "best" is asked for; NULL: whichever */
 } twi_path;
 
 bool twi_path_specialise(twi_path *p, const tw_ir *ir, const tw_compile_options *o);
@@ -64,6 +69,9 @@ bool twi_path_loop_text(twi_path *p, const tw_source *text, bool faults);
 const char *twi_path_source(twi_path *p);
 
 const char *twi_path_plan_text(const twi_path *p, bool derived);
+/* Whom a stored plan would be for. Needs the class step. */
+twi_plan_key twi_path_key(twi_path *p, const tw_compile_options *o);
+uint64_t twi_source_hash(const char *source);
 
 struct tw_compiled {
     tw_context *ctx;

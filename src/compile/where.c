@@ -94,6 +94,13 @@ const twi_dialect *twi_where_dialect(const tw_context *ctx, const twi_where *whe
     return NULL;
 }
 
+const char *twi_where_device(tw_context *ctx, const twi_where *where) {
+    const char *name = twi_text(&ctx->names, where->caps.name);
+    const char *model = where->kind == TWI_WHERE_CPU ? twi_cpu_model(ctx) : "";
+    return twi_format(&ctx->arena, "%s, %u units%s%s", name, (unsigned)where->caps.units,
+                      *model ? ", " : "", model);
+}
+
 twi_target *twi_where_open(tw_context *ctx, const twi_where *where) {
     if (where->kind == TWI_WHERE_INTERP)
         return twi_interp_open(ctx, &where->caps);

@@ -47,6 +47,8 @@ typedef struct {
      * compiler's loading. */
     bool one_process;
     int32_t memory; /* DLPack's type of arrays that are used in place; 0: those of the host */
+    /* Finds what builds (compiler, library), so that `version` is known; NULL: nothing to find. */
+    bool (*prepare)(twi_target *t);
     /* Builds n modules at once; *out[k] is NULL for each that failed (diagnostics say why). The
      * loops stay the caller's and must outlive the modules. Returns the first failure's status. */
     tw_status (*build)(twi_target *t, const twi_loop *const *loop, unsigned n, twi_module **out);
@@ -91,6 +93,7 @@ twi_target *twi_cpu_open(tw_context *ctx, const twi_cpu_options *options);
 /* This machine: isa is "avx512", "avx2", "baseline", "neon"; NULL: the best. False: diagnostics. No
  * compiler needed. */
 bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps);
+const char *twi_cpu_model(tw_context *ctx); /* as the kernel names it; "" where it does not */
 
 twi_target *twi_interp_open(tw_context *ctx, const twi_caps *caps);
 

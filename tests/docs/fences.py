@@ -101,7 +101,8 @@ class Page:
         os.symlink(tool, os.path.join(release, "tilewright"))
         for shared in ("kernels", "caps", "tests", "examples"):
             os.symlink(os.path.join(ROOT, shared), os.path.join(folder, shared))
-        self.env = {**os.environ, "PATH": release + os.pathsep + os.environ["PATH"], "LC_ALL": "C", "NO_COLOR": "1"}
+        self.env = {**os.environ, "PATH": release + os.pathsep + os.environ["PATH"], "LC_ALL": "C", "NO_COLOR": "1",
+                    "TILEWRIGHT_STORE": os.path.join(folder, "store")}
 
     def result(self, where, what, wrong):
         self.passed += not wrong

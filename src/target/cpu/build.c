@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Source to module: a temporary folder of our own, one translation unit for all modules of a call,
  * the compiler, and a look at what it left (its exit status alone proves nothing). The folder is
- * gone before build returns; a loaded object needs no file.
+ * gone before build returns; a loaded object needs no file. What a context keeps from an earlier
+ * process is loaded instead (base/shelf.h).
  */
 #include "base/fs.h"
 #include "emit/emit.h"
@@ -262,9 +263,40 @@ static void drop(unit *u) {
     twi_arena_fini(&u->arena);
 }
 
+/* All that an object depends on: which compiler, told what, of which text. */
+enum { PARTS = 3 };
+static void parts_of(unit *u, const char *text, size_t n, twi_shelf_part part[PARTS]) {
+    const char *argv[MOST_ARGS];
+    char file[PATH_MAX] = "";
+    twi_sb words;
+    twi_sb_init(&words, &u->arena);
+    command(u->cpu, "", "", argv);
+    (void)twi_tool_find(argv[0], u->cpu->base.ctx->env.path, file);
+    twi_sb_printf(&words, "%s ", file);
+    for (unsigned k = 1; argv[k]; k++)
+        twi_sb_printf(&words, "%s ", argv[k]);
+    part[0] = (twi_shelf_part){u->cpu->base.version, strlen(u->cpu->base.version)};
+    part[1] = (twi_shelf_part){twi_sb_text(&words), words.n};
+    part[2] = (twi_shelf_part){text, n};
+}
+
+/* An object that an earlier process kept. One that cannot be loaded is made anew. */
+static bool load_kept(unit *u, const twi_shelf_part part[PARTS]) {
+    const twi_shelf *shelf = u->cpu->base.ctx->shelf;
+    char path[TWI_SHELF_PATH];
+    if (!shelf || shelf->rebuild || !shelf->object(shelf->user, part, PARTS, path))
+        return false;
+    u->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return u->handle != NULL;
+}
+
 /* Source text to loaded object, in u->handle. */
 static bool make_object(unit *u, const char *text, size_t n) {
     tw_context *ctx = u->cpu->base.ctx;
+    twi_shelf_part part[PARTS];
+    parts_of(u, text, n, part);
+    if (load_kept(u, part))
+        return true;
     u->placed = make_places(ctx, &u->places);
     if (!u->placed)
         return false;
@@ -274,6 +306,8 @@ static bool make_object(unit *u, const char *text, size_t n) {
     if (!compile(u->cpu, &u->places))
         return false;
     u->handle = dlopen(u->places.product, RTLD_NOW | RTLD_LOCAL);
+    if (u->handle && ctx->shelf)
+        ctx->shelf->add_object(ctx->shelf->user, part, PARTS, u->places.product);
     return u->handle || fail_load(u->cpu);
 }
 

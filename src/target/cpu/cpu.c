@@ -9,8 +9,11 @@ static void close_cpu(twi_target *t) {
     twi_mem_put(&t->ctx->mem, cpu, sizeof *cpu);
 }
 
+static bool prepare(twi_target *t) { return twi_cpu_find_compiler((twi_cpu *)t); }
+
 static const twi_target_ops ops = {
     .name = "cpu",
+    .prepare = prepare,
     .build = twi_cpu_build,
     .source = twi_cpu_source,
     .launch = twi_cpu_launch,

@@ -7,6 +7,9 @@
 #include "target/cpu/cpu.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Best first. The flags of a row are those that gcc's and clang's -march level of the same meaning
@@ -76,12 +79,54 @@ bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps) {
     return true;
 }
 
-/* The first line that `compiler --version` prints; false: it cannot be started, or hangs. */
+const char *twi_cpu_model(tw_context *ctx) {
+    static const char *const names[] = {"model name", "CPU part"};
+    char *text;
+    size_t n;
+    if (twi_read_file(&ctx->arena, "/proc/cpuinfo", &text, &n) != 0)
+        return "";
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        const char *at = strstr(text, names[k]);
+        at = at ? strchr(at, ':') : NULL;
+        if (at) {
+            at += 1 + strspn(at + 1, " \t");
+            return twi_strndup(&ctx->arena, at, strcspn(at, "\n"));
+        }
+    }
+    return "";
+}
+
+/* The program's file, and what changes when it is replaced; false: not found. */
+static bool identity(const tw_context *ctx, const char *program, char text[TWI_SHELF_PATH]) {
+    char path[PATH_MAX];
+    struct stat st;
+    if (!twi_tool_find(program, ctx->env.path, path) || stat(path, &st) != 0)
+        return false;
+    const int n =
+        snprintf(text, TWI_SHELF_PATH, "%s %lld %lld.%09ld %llu", path, (long long)st.st_size,
+                 (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, (unsigned long long)st.st_ino);
+    return n > 0 && n < TWI_SHELF_PATH;
+}
+
+/* The first line that `compiler --version` prints; false: it cannot be started, or hangs. A context
+ * that keeps things asks a program once. */
 static bool ask_version(twi_cpu *cpu, const char *compiler, twi_tool_result *r) {
     const char *const argv[] = {compiler, "--version", NULL};
+    twi_shelf *shelf = cpu->base.ctx->shelf;
+    char file[TWI_SHELF_PATH];
+    const bool known = shelf && identity(cpu->base.ctx, compiler, file);
+    const char *memo = known ? shelf->memo(shelf->user, &cpu->base.ctx->arena, file) : NULL;
+    if (memo && strlen(memo) < sizeof r->log) {
+        *r = (twi_tool_result){.known = true, .n = strlen(memo)};
+        memcpy(r->log, memo, r->n + 1);
+        return true;
+    }
     twi_cpu_tool(cpu, argv, NULL, r);
     r->log[strcspn(r->log, "\n")] = 0;
-    return r->error == 0 && !r->timed_out && !r->stopped;
+    const bool answers = r->error == 0 && !r->timed_out && !r->stopped;
+    if (known && answers && r->status == 0 && *r->log)
+        shelf->add_memo(shelf->user, file, r->log);
+    return answers;
 }
 
 bool twi_cpu_find_compiler(twi_cpu *cpu) {

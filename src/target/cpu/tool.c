@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -144,6 +145,25 @@ static void watch(pid_t child, int fd, const twi_tool_way *way, twi_tool_result 
         while (!gone && waitpid(child, &status, 0) < 0 && errno == EINTR)
             continue;
     }
+}
+
+static bool is_program(const char *file, char *out) {
+    return access(file, X_OK) == 0 && realpath(file, out) != NULL;
+}
+
+bool twi_tool_find(const char *program, const char *path, char *out) {
+    char file[PATH_MAX];
+    if (strchr(program, '/'))
+        return is_program(program, out);
+    while (path && *path) {
+        const size_t n = strcspn(path, ":");
+        const int put = snprintf(file, sizeof file, "%.*s%s%s", n < PATH_MAX ? (int)n : 0, path,
+                                 n ? "/" : "", program);
+        if (put > 0 && (size_t)put < sizeof file && is_program(file, out))
+            return true;
+        path += n + (path[n] == ':');
+    }
+    return false;
 }
 
 void twi_tool_run(const char *const *argv, const twi_tool_way *way, twi_tool_result *r) {

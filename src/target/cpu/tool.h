@@ -29,4 +29,8 @@ typedef struct {
 /* argv[0] is searched in PATH unless it has a slash. */
 void twi_tool_run(const char *const *argv, const twi_tool_way *way, twi_tool_result *result);
 
+/* The file that twi_tool_run would start with this PATH, links followed; out: PATH_MAX bytes.
+ * False: none. */
+bool twi_tool_find(const char *program, const char *path, char *out);
+
 #endif
