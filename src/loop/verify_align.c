@@ -41,6 +41,8 @@ static uint64_t multiple(const twi_func *f, twi_lid v, unsigned depth) {
         uint64_t b = multiple(f, twi_larg(f, v, 1), depth - 1);
         return b && a > UINT64_MAX / b ? 1 : a * b;
     }
+    case TWI_IMOD:
+        return gcd(a, multiple(f, twi_larg(f, v, 1), depth - 1));
     case TWI_SELECT:
         return gcd(multiple(f, twi_larg(f, v, 1), depth - 1),
                    multiple(f, twi_larg(f, v, 2), depth - 1));

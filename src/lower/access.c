@@ -199,11 +199,11 @@ twi_lid twi_w_access_mask(twi_lowering *w, twi_laccess *access, unsigned count,
  * worker moves `count` of them at once. Subscripts that are values may pick the row, which is
  * tested once for all of them. */
 typedef struct {
-    unsigned axis, digit, dim, count;
+    twi_run run;
+    unsigned dim;
 } wide;
 
-/* The innermost digit of a map that has more than one position; -1: none. */
-static int innermost(const twi_map *m) {
+int twi_innermost_digit(const twi_map *m) {
     int d = (int)m->n - 1;
     while (d >= 0 && m->d[d].extent == 1)
         d--;
@@ -243,16 +243,17 @@ static bool wide_along(const twi_lowering *w, twi_id v, const twi_object *o, uns
         !surely_inside(w->ir, a, dim))
         return false;
     const twi_map *m = twi_w_map(w, n->a);
-    int d = innermost(m);
+    int d = twi_innermost_digit(m);
     if (d < 0 || m->d[d].level != TWI_LV_SLOT || elsewhere(w, v, dim, n->a) ||
         !twi_ix_is_const(w->ir, w->ir->axis.at[n->a].lo, &lo))
         return false;
     size_t most = o->align < w->caps->access_bytes ? o->align : w->caps->access_bytes;
-    *out = (wide){.axis = n->a, .digit = (unsigned)d, .dim = dim, .count = 1};
-    while (2 * out->count * size <= most && m->d[d].extent % (2 * out->count) == 0 &&
-           lo % (2 * (int64_t)out->count) == 0)
-        out->count *= 2;
-    return out->count > 1 && strides_fit(o, dim, out->count * size);
+    unsigned count = 1;
+    while (2 * count * size <= most && m->d[d].extent % (2 * count) == 0 &&
+           lo % (2 * (int64_t)count) == 0)
+        count *= 2;
+    *out = (wide){{n->a, (unsigned)d, count}, dim};
+    return count > 1 && strides_fit(o, dim, count * size);
 }
 
 static bool find_wide(const twi_lowering *w, twi_id v, wide *out) {
@@ -270,21 +271,21 @@ static bool find_wide(const twi_lowering *w, twi_id v, wide *out) {
 }
 
 bool twi_w_is_wide(const twi_lowering *w, twi_id v) {
-    wide run;
-    return find_wide(w, v, &run);
+    wide at;
+    return find_wide(w, v, &at);
 }
 
 /* The private object with an element a slot, in the storage type. */
-static uint32_t make_buffer(twi_lowering *w, twi_id v) {
+void twi_w_make_buffer(twi_lowering *w, twi_id v) {
     const twi_access *a = &w->ir->access.at[twi_ins_of(w->ir, v)->attr];
     const twi_array *array = &w->ir->array.at[a->array];
     twi_object o = {.kind = TWI_OBJ_PRIVATE, .elem = array->elem, .count = 1, .name = array->name};
     o.rank = (uint8_t)twi_w_slot_index(w, twi_access_axes(w->ir, v), NULL, o.extent);
-    return twi_lb_object(&w->c, &o);
+    w->buffer[v] = twi_lb_object(&w->c, &o);
 }
 
 /* Elements of the buffer at the open slots: one, or as many as follow along an axis. */
-static twi_laccess buffer_access(twi_lowering *w, twi_id v, int axis, twi_lid *index) {
+twi_laccess twi_w_buffer_access(twi_lowering *w, twi_id v, int axis, twi_lid *index) {
     uint64_t axes = twi_access_axes(w->ir, v);
     twi_laccess b = {.object = w->buffer[v]};
     twi_w_slot_index(w, axes, index, NULL);
@@ -293,11 +294,8 @@ static twi_laccess buffer_access(twi_lowering *w, twi_id v, int axis, twi_lid *i
     return b;
 }
 
-/* Opens the slots of an access, those of the run by whole runs; its form and mask there. */
-static form open_wide(twi_lowering *w, twi_id v, const wide *run, twi_mask *mask) {
-    const twi_access *a = &w->ir->access.at[twi_ins_of(w->ir, v)->attr];
-    uint64_t axes = twi_access_axes(w->ir, v);
-    int64_t extent = twi_w_map(w, run->axis)->d[run->digit].extent;
+void twi_w_open_run(twi_lowering *w, uint64_t axes, const twi_run *run) {
+    const int64_t extent = twi_w_map(w, run->axis)->d[run->digit].extent;
     for (unsigned x = 0; x < w->ir->axis.n; x++)
         for (unsigned d = 0; axes >> x & 1 && d < twi_w_map(w, x)->n; d++)
             if (twi_w_map(w, x)->d[d].level == TWI_LV_SLOT && (x != run->axis || d != run->digit))
@@ -306,7 +304,15 @@ static form open_wide(twi_lowering *w, twi_id v, const wide *run, twi_mask *mask
     if (extent > run->count)
         part = twi_w_unroll(w, (uint32_t)(extent / run->count));
     w->digit[run->axis][run->digit] = twi_w_ix(w, TWI_MUL, part, twi_w_int(w, run->count));
-    form f = {.access = {.object = array_object(w, a->array), .dim = (uint8_t)run->dim}};
+}
+
+/* Opens the slots of an access; its form and mask there. */
+static form open_wide(twi_lowering *w, twi_id v, const wide *at, twi_mask *mask) {
+    const twi_access *a = &w->ir->access.at[twi_ins_of(w->ir, v)->attr];
+    const uint64_t axes = twi_access_axes(w->ir, v);
+    const twi_run *run = &at->run;
+    twi_w_open_run(w, axes, run);
+    form f = {.access = {.object = array_object(w, a->array), .dim = (uint8_t)at->dim}};
     f.count = run->count;
     f.access.align =
         (uint8_t)(run->count * tw_elem_size((tw_elem)w->c.f->object.at[f.access.object].elem));
@@ -322,7 +328,7 @@ static form open_wide(twi_lowering *w, twi_id v, const wide *run, twi_mask *mask
 
 /* What a run behind a checked index holds where that is outside: from there on only runs that are
  * inside are fetched. */
-static void fill_outside(twi_lowering *w, twi_id load, const wide *run, const form *f,
+static void fill_outside(twi_lowering *w, twi_id load, const twi_run *run, const form *f,
                          const twi_mask *mask) {
     const unsigned depth = twi_w_depth(w);
     const twi_mask in = inside(w, load, f);
@@ -335,7 +341,7 @@ static void fill_outside(twi_lowering *w, twi_id load, const wide *run, const fo
     if (!other)
         other = twi_w_const(w, storage, 0, 0);
     w->digit[run->axis][run->digit] = twi_w_ix(w, TWI_ADD, digit, twi_w_unroll(w, run->count));
-    twi_laccess b = buffer_access(w, load, -1, index);
+    twi_laccess b = twi_w_buffer_access(w, load, -1, index);
     twi_w_store(w, b, index, other, 0);
     twi_w_shut(w, depth);
     w->digit[run->axis][run->digit] = digit;
@@ -343,36 +349,36 @@ static void fill_outside(twi_lowering *w, twi_id load, const wide *run, const fo
 }
 
 void twi_w_fetch(twi_lowering *w, twi_id load) {
-    wide run;
+    wide at;
     twi_lid index[TWI_MAX_RANK];
     twi_mask mask = {0, 0, 0};
     const unsigned depth = twi_w_depth(w);
     const uint32_t mark = twi_w_scope(w);
-    if (!find_wide(w, load, &run))
+    if (!find_wide(w, load, &at))
         return;
-    w->buffer[load] = make_buffer(w, load);
-    form f = open_wide(w, load, &run, &mask);
+    twi_w_make_buffer(w, load);
+    form f = open_wide(w, load, &at, &mask);
     if (w->ir->access.at[twi_ins_of(w->ir, load)->attr].proof == TWI_ACCESS_CHECKED)
-        fill_outside(w, load, &run, &f, &mask);
+        fill_outside(w, load, &at.run, &f, &mask);
     twi_lid m = twi_w_access_mask(w, &f.access, f.count, &mask);
     twi_lid x = twi_w_load(w, f.access, f.index, f.count, m, 0);
-    twi_w_store(w, buffer_access(w, load, (int)run.axis, index), index, x, 0);
+    twi_w_store(w, twi_w_buffer_access(w, load, (int)at.run.axis, index), index, x, 0);
     twi_w_shut(w, depth);
     twi_w_forget(w, mark);
 }
 
 void twi_w_flush(twi_lowering *w, twi_id store) {
-    wide run;
+    wide at;
     twi_lid index[TWI_MAX_RANK];
     twi_mask mask = {0, 0, 0};
     const unsigned depth = twi_w_depth(w);
     const uint32_t mark = twi_w_scope(w);
-    if (!find_wide(w, store, &run))
+    if (!find_wide(w, store, &at))
         return;
-    form f = open_wide(w, store, &run, &mask);
+    form f = open_wide(w, store, &at, &mask);
     twi_w_leader(w, twi_access_axes(w->ir, store), &mask);
     keep_inside(w, store, &f, &mask);
-    twi_laccess b = buffer_access(w, store, (int)run.axis, index);
+    twi_laccess b = twi_w_buffer_access(w, store, (int)at.run.axis, index);
     twi_lid x = twi_w_load(w, b, index, f.count, 0, 0);
     twi_lid m = twi_w_access_mask(w, &f.access, f.count, &mask);
     twi_w_store(w, f.access, f.index, x, m);
@@ -389,7 +395,7 @@ twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw) {
     int stage = w->copying ? -1 : twi_w_stage_of(w, load);
     if (w->buffer[load] && !w->copying) {
         twi_lid index[TWI_MAX_RANK];
-        twi_laccess b = buffer_access(w, load, -1, index);
+        twi_laccess b = twi_w_buffer_access(w, load, -1, index);
         x = twi_w_load(w, b, index, 1, 0, 0);
     } else if (stage >= 0) {
         x = twi_w_stage_load(w, (unsigned)stage);
@@ -435,8 +441,8 @@ static twi_lid stored_value(twi_lowering *w, twi_id store, tw_elem storage) {
 static void buffered_store(twi_lowering *w, twi_id store) {
     twi_lid index[TWI_MAX_RANK];
     if (!w->buffer[store])
-        w->buffer[store] = make_buffer(w, store);
-    twi_laccess b = buffer_access(w, store, -1, index);
+        twi_w_make_buffer(w, store);
+    twi_laccess b = twi_w_buffer_access(w, store, -1, index);
     tw_elem storage = (tw_elem)w->c.f->object.at[b.object].elem;
     twi_w_store(w, b, index, stored_value(w, store, storage), 0);
 }

@@ -110,11 +110,13 @@ static item *find_value(walk *g, twi_id v) {
     return NULL;
 }
 
-static bool is_staged(const twi_lowering *w, twi_id load) {
+/* Is the load, or what its stage holds of it, read by wide accesses? */
+static bool is_fetched(const twi_lowering *w, twi_id load) {
+    twi_run run;
     for (unsigned s = 0; s < w->plan->stages; s++)
         if (w->plan->stage[s].value == load)
-            return true;
-    return false;
+            return twi_w_stage_run(w, s, &run);
+    return twi_w_is_wide(w, load);
 }
 
 static void need_value(walk *g, twi_id v);
@@ -126,7 +128,7 @@ static bool need_fetch(walk *g, twi_id load) {
     for (uint32_t k = 0; k < g->items.n; k++)
         if (g->items.at[k].kind == ITEM_FETCH && g->items.at[k].id == load)
             return true;
-    if (is_staged(g->w, load) || !twi_w_is_wide(g->w, load))
+    if (!is_fetched(g->w, load))
         return false;
     item it = {.kind = ITEM_FETCH, .id = load, .axes = twi_access_axes(ir, load)};
     for (unsigned k = 0; k < twi_ins_of(ir, load)->nargs; k++) {
@@ -315,10 +317,13 @@ static void slot_array_store(walk *g, const item *it, twi_lid x) {
 static void emit_wide(twi_lowering *w, const item *it) {
     uint32_t mark = twi_w_scope(w);
     w->c.loc = twi_ins_of(w->ir, it->id)->loc;
-    if (it->kind == ITEM_FETCH)
-        twi_w_fetch(w, it->id);
-    else
+    const int stage = twi_w_stage_of(w, it->id);
+    if (it->kind == ITEM_FLUSH)
         twi_w_flush(w, it->id);
+    else if (stage >= 0)
+        twi_w_stage_fetch(w, (unsigned)stage);
+    else
+        twi_w_fetch(w, it->id);
     twi_w_forget(w, mark);
 }
 

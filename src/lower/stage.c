@@ -20,6 +20,33 @@ static const twi_digit *digit_of(const twi_lowering *w, const twi_stage_plan *s,
     return &twi_w_map(w, s->order[k].axis)->d[s->order[k].digit];
 }
 
+/* A dimension of a stage's object: digits of one axis that follow each other in its map. On
+ * explicit lanes each digit is one, on implicit lanes as many as stand together in the order. */
+typedef struct {
+    unsigned axis, first; /* first: its place in the order */
+    uint8_t digits;       /* set */
+    int64_t weight, extent;
+} part;
+
+/* Parts from slow to fast; how many. */
+static unsigned parts_of(const twi_lowering *w, const twi_stage_plan *s, part *out) {
+    unsigned n = 0;
+    for (unsigned k = 0; k < s->n; k++) {
+        const unsigned axis = s->order[k].axis, d = s->order[k].digit;
+        const int64_t extent = digit_of(w, s, k)->extent,
+                      weight = twi_map_weight(twi_w_map(w, axis), d);
+        part *last = n ? &out[n - 1] : NULL;
+        if (last && !w->vectors && last->axis == axis && last->weight == weight * extent) {
+            last->digits |= (uint8_t)(1u << d);
+            last->weight = weight;
+            last->extent *= extent;
+        } else {
+            out[n++] = (part){axis, k, (uint8_t)(1u << d), weight, extent};
+        }
+    }
+    return n;
+}
+
 int twi_w_stage_level(const twi_lowering *w, unsigned stage, const twi_axis_digit *loops,
                       unsigned n) {
     const twi_stage_plan *s = &w->plan->stage[stage];
@@ -35,42 +62,42 @@ static bool lane_is_last(const twi_lowering *w, const twi_stage_plan *s) {
     return s->n > 0 && digit_of(w, s, s->n - 1u)->level == TWI_LV_LANE;
 }
 
-static uint32_t make_object(twi_lowering *w, const twi_stage_plan *s) {
+static twi_object tile_object(const twi_lowering *w, const twi_stage_plan *s) {
     const twi_access *a = &w->ir->access.at[twi_ins_of(w->ir, s->value)->attr];
     twi_object o = {.kind = s->shared ? TWI_OBJ_SHARED : TWI_OBJ_SCRATCH, .count = 1};
     o.elem = w->ir->array.at[a->array].elem;
     o.name = twi_ins_of(w->ir, s->value)->name;
-    o.rank = s->n;
+    part p[TWI_MAX_LOOPS];
+    o.rank = (uint8_t)parts_of(w, s, p);
     int64_t stride = 1;
-    for (unsigned k = s->n; k-- > 0;) {
-        if (k + 1 < s->n && s->order[k].axis != s->order[s->n - 1].axis &&
-            s->order[k + 1].axis == s->order[s->n - 1].axis)
+    for (unsigned k = o.rank; k-- > 0;) {
+        if (k + 1u < o.rank && p[k].axis != p[o.rank - 1].axis &&
+            p[k + 1].axis == p[o.rank - 1].axis)
             stride += s->pad;
-        o.extent[k] = digit_of(w, s, k)->extent;
+        o.extent[k] = p[k].extent;
         o.stride[k] = stride;
-        stride *= o.extent[k];
+        stride *= p[k].extent;
     }
-    return twi_lb_object(&w->c, &o);
+    return o;
 }
 
 /* Index of the open digits; the explicit lane's part is 0 where rows are vectors, else the lanes'
  * numbers. */
 static void stage_index(twi_lowering *w, const twi_stage_plan *s, twi_lid *index) {
-    for (unsigned k = 0; k < s->n; k++) {
-        const twi_digit *d = digit_of(w, s, k);
-        if (w->vectors && d->level == TWI_LV_LANE)
+    part p[TWI_MAX_LOOPS];
+    const unsigned n = parts_of(w, s, p);
+    for (unsigned k = 0; k < n; k++) {
+        if (w->vectors && digit_of(w, s, p[k].first)->level == TWI_LV_LANE)
             index[k] =
                 lane_is_last(w, s) ? twi_w_int(w, 0) : twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0);
         else
-            index[k] =
-                d->extent == 1 ? twi_w_int(w, 0) : w->digit[s->order[k].axis][s->order[k].digit];
+            index[k] = twi_w_number(w, p[k].axis, p[k].digits);
     }
 }
 
-static twi_laccess stage_access(const twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
-    twi_laccess a = {.object = object, .dim = (uint8_t)(s->n ? s->n - 1 : 0)};
-    (void)w;
-    return a;
+static twi_laccess stage_access(const twi_lowering *w, uint32_t object) {
+    const unsigned rank = w->c.f->object.at[object].rank;
+    return (twi_laccess){.object = object, .dim = (uint8_t)(rank ? rank - 1 : 0)};
 }
 
 static void copy_element(twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
@@ -78,7 +105,7 @@ static void copy_element(twi_lowering *w, const twi_stage_plan *s, uint32_t obje
     uint32_t mark = twi_w_scope(w);
     twi_lid x = twi_w_array_load(w, s->value, true);
     stage_index(w, s, index);
-    twi_w_store(w, stage_access(w, s, object), index, x, 0);
+    twi_w_store(w, stage_access(w, object), index, x, 0);
     twi_w_forget(w, mark);
 }
 
@@ -92,14 +119,24 @@ static void copy_alone(twi_lowering *w, const twi_stage_plan *s, uint32_t object
     twi_w_shut(w, depth);
 }
 
+/* Sets the digits of a part to one number: its lightest stands for all. */
+static void open_part(twi_lowering *w, const part *p, twi_lid number) {
+    const twi_map *m = twi_w_map(w, p->axis);
+    for (unsigned d = 0; d < m->n; d++)
+        if (p->digits >> d & 1)
+            w->digit[p->axis][d] =
+                twi_map_weight(m, d) == p->weight && m->d[d].extent > 1 ? number : twi_w_int(w, 0);
+}
+
 /* All workers, one element each in turn, in stage order. */
 static void copy_together(twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
     int64_t elements = 1, workers = (int64_t)w->subs * w->lanes;
-    twi_lid saved[TWI_MAX_LOOPS];
-    for (unsigned k = 0; k < s->n; k++) {
-        elements *= digit_of(w, s, k)->extent;
-        saved[k] = w->digit[s->order[k].axis][s->order[k].digit];
-    }
+    twi_lid(*digit)[TWI_MAX_DIGITS] = w->digit;
+    part p[TWI_MAX_LOOPS];
+    const unsigned n = parts_of(w, s, p);
+    for (unsigned k = 0; k < n; k++)
+        elements *= p[k].extent;
+    w->digit = twi_copy(w->arena, digit, TWI_MAX_AXES * sizeof *digit);
     unsigned depth = twi_w_depth(w);
     int64_t rounds = (elements + workers - 1) / workers;
     twi_lid worker =
@@ -110,17 +147,14 @@ static void copy_together(twi_lowering *w, const twi_stage_plan *s, uint32_t obj
     if (elements % workers)
         twi_w_if(w, twi_w_ix(w, TWI_LT, e, twi_w_int(w, elements)));
     int64_t stride = 1;
-    for (unsigned k = s->n; k-- > 0;) {
-        int64_t extent = digit_of(w, s, k)->extent;
+    for (unsigned k = n; k-- > 0;) {
         twi_lid q = twi_w_ix(w, TWI_IDIV, e, twi_w_int(w, stride));
-        w->digit[s->order[k].axis][s->order[k].digit] =
-            k ? twi_w_ix(w, TWI_IMOD, q, twi_w_int(w, extent)) : q;
-        stride *= extent;
+        open_part(w, &p[k], k ? twi_w_ix(w, TWI_IMOD, q, twi_w_int(w, p[k].extent)) : q);
+        stride *= p[k].extent;
     }
     copy_element(w, s, object);
     twi_w_shut(w, depth);
-    for (unsigned k = 0; k < s->n; k++)
-        w->digit[s->order[k].axis][s->order[k].digit] = saved[k];
+    w->digit = digit;
 }
 
 /* ---- copies by their own maps ---- */
@@ -172,14 +206,12 @@ static twi_lid tile_digit(twi_lowering *w, unsigned axis, unsigned first, int64_
     return twi_w_ix(w, TWI_IMOD, whole, twi_w_int(w, extent));
 }
 
-/* Index of the copy's open digits; tile: the frame that the stage's order speaks of. */
-static void copied_index(twi_lowering *w, const twi_stage_plan *s, const twi_frame *tile,
+/* Index of the copy's open digits in the parts of the tile. */
+static void copied_index(twi_lowering *w, const twi_stage_plan *s, const part *p, unsigned n,
                          twi_lid *index) {
-    for (unsigned k = 0; k < s->n; k++) {
-        unsigned a = s->order[k].axis, d = s->order[k].digit;
-        const twi_map *m = &tile->map[a];
-        unsigned first = twi_w_map(w, a)->n - s->copy[a].n;
-        index[k] = tile_digit(w, a, first, twi_map_weight(m, d), m->d[d].extent);
+    for (unsigned k = 0; k < n; k++) {
+        unsigned first = twi_w_map(w, p[k].axis)->n - s->copy[p[k].axis].n;
+        index[k] = tile_digit(w, p[k].axis, first, p[k].weight, p[k].extent);
     }
 }
 
@@ -190,11 +222,76 @@ static void open_copy(twi_lowering *w, unsigned level) {
                 twi_w_open(w, a, d);
 }
 
+/* Elements that lie next to each other in the stage: `extent` of them start at each multiple of it.
+ * As many as one access moves and all strides keep aligned; false: one. */
+static bool run_of(const twi_lowering *w, const twi_object *o, int64_t extent, twi_run *run) {
+    const int64_t size = (int64_t)tw_elem_size((tw_elem)o->elem);
+    run->count = 1;
+    while (o->elem != TW_BOOL && 2 * run->count * size <= (int64_t)w->caps->access_bytes &&
+           extent % (2 * (int64_t)run->count) == 0)
+        run->count *= 2;
+    for (unsigned d = 0; d + 1u < o->rank; d++)
+        while (o->stride[d] % (int64_t)run->count)
+            run->count /= 2;
+    return run->count > 1;
+}
+
+static uint8_t run_bytes(const twi_lowering *w, uint32_t object, const twi_run *run) {
+    return (uint8_t)(run->count * tw_elem_size((tw_elem)w->c.f->object.at[object].elem));
+}
+
+/* Slots of the copy's map on the fastest part of the tile. */
+static bool copied_run(const twi_lowering *w, const twi_stage_plan *s, const part *fastest,
+                       uint32_t object, twi_run *run) {
+    const twi_map *m = twi_w_map(w, fastest->axis);
+    const int d = twi_innermost_digit(m);
+    if (fastest->weight != 1 || d < (int)m->n - s->copy[fastest->axis].n ||
+        m->d[d].level != TWI_LV_SLOT)
+        return false;
+    *run = (twi_run){.axis = fastest->axis, .digit = (unsigned)d};
+    int64_t extent = m->d[d].extent;
+    while (fastest->extent % extent)
+        extent = extent % 2 ? 1 : extent / 2;
+    return run_of(w, &w->c.f->object.at[object], extent, run);
+}
+
+/* Element by element, what a wide load would have fetched. */
+static void fill_buffer(twi_lowering *w, twi_id load) {
+    twi_lid index[TWI_MAX_RANK];
+    const unsigned depth = twi_w_depth(w);
+    const uint32_t mark = twi_w_scope(w);
+    open_copy(w, TWI_LV_SLOT);
+    const twi_lid x = twi_w_array_load(w, load, true);
+    twi_w_make_buffer(w, load);
+    const twi_laccess b = twi_w_buffer_access(w, load, -1, index);
+    twi_w_store(w, b, index, x, 0);
+    twi_w_shut(w, depth);
+    twi_w_forget(w, mark);
+}
+
+/* What a worker has of a copied run leaves its buffer by whole vectors. */
+static void store_runs(twi_lowering *w, const twi_stage_plan *s, const twi_run *run, const part *p,
+                       uint32_t object) {
+    twi_lid index[TWI_MAX_LOOPS];
+    const unsigned depth = twi_w_depth(w);
+    twi_laccess to = stage_access(w, object);
+    twi_w_open_run(w, w->frame->axes, run);
+    const twi_laccess from = twi_w_buffer_access(w, s->value, (int)run->axis, index);
+    const twi_lid x = twi_w_load(w, from, index, run->count, 0, 0);
+    to.align = run_bytes(w, object, run);
+    copied_index(w, s, p, w->c.f->object.at[object].rank, index);
+    twi_w_store(w, to, index, x, 0);
+    twi_w_shut(w, depth);
+}
+
 static void copy_by_map(twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
     const twi_frame *tile = w->frame;
     twi_lid index[TWI_MAX_LOOPS], (*digit)[TWI_MAX_DIGITS] = w->digit;
     unsigned depth = twi_w_depth(w);
     twi_mask lead = {0, 0, 0};
+    part p[TWI_MAX_LOOPS];
+    const unsigned n = parts_of(w, s, p);
+    twi_run run;
     w->digit = twi_copy(w->arena, digit, TWI_MAX_AXES * sizeof *digit);
     w->frame = copy_frame(w, s);
     twi_w_open_workers(w);
@@ -202,12 +299,19 @@ static void copy_by_map(twi_lowering *w, const twi_stage_plan *s, uint32_t objec
     if (lead.scalar)
         twi_w_if(w, lead.scalar);
     open_copy(w, TWI_LV_LOOP);
+    const bool runs = copied_run(w, s, &p[n - 1], object, &run);
     if (twi_w_is_wide(w, s->value))
         twi_w_fetch(w, s->value);
-    open_copy(w, TWI_LV_SLOT);
-    twi_lid x = twi_w_array_load(w, s->value, true);
-    copied_index(w, s, tile, index);
-    twi_w_store(w, stage_access(w, s, object), index, x, 0);
+    else if (runs)
+        fill_buffer(w, s->value);
+    if (runs) {
+        store_runs(w, s, &run, p, object);
+    } else {
+        open_copy(w, TWI_LV_SLOT);
+        twi_lid x = twi_w_array_load(w, s->value, true);
+        copied_index(w, s, p, n, index);
+        twi_w_store(w, stage_access(w, object), index, x, 0);
+    }
     twi_w_shut(w, depth);
     w->buffer[s->value] = 0;
     w->frame = tile;
@@ -216,7 +320,8 @@ static void copy_by_map(twi_lowering *w, const twi_stage_plan *s, uint32_t objec
 
 void twi_w_stage_copy(twi_lowering *w, unsigned stage) {
     const twi_stage_plan *s = &w->plan->stage[stage];
-    uint32_t object = make_object(w, s);
+    const twi_object tile = tile_object(w, s);
+    const uint32_t object = twi_lb_object(&w->c, &tile);
     w->copying = w->vectors || !s->copy_axes;
     if (w->vectors)
         copy_alone(w, s, object);
@@ -235,10 +340,47 @@ int twi_w_stage_of(const twi_lowering *w, twi_id load) {
     return -1;
 }
 
+/* The lightest slots of an axis, where they are the lightest digit of the tile's fastest part. */
+bool twi_w_stage_run(const twi_lowering *w, unsigned stage, twi_run *run) {
+    const twi_stage_plan *s = &w->plan->stage[stage];
+    part p[TWI_MAX_LOOPS];
+    const unsigned n = parts_of(w, s, p);
+    if (w->vectors || !n)
+        return false;
+    const twi_map *m = twi_w_map(w, p[n - 1].axis);
+    for (unsigned d = m->n; d-- > 0;) {
+        const bool fastest = p[n - 1].digits >> d & 1, slots = m->d[d].level == TWI_LV_SLOT;
+        if (m->d[d].extent == 1 || (!fastest && !slots))
+            continue;
+        const twi_object o = tile_object(w, s);
+        *run = (twi_run){.axis = p[n - 1].axis, .digit = d};
+        return fastest && slots && run_of(w, &o, m->d[d].extent, run);
+    }
+    return false;
+}
+
+void twi_w_stage_fetch(twi_lowering *w, unsigned stage) {
+    const twi_stage_plan *s = &w->plan->stage[stage];
+    const unsigned depth = twi_w_depth(w);
+    twi_lid index[TWI_MAX_LOOPS];
+    twi_run run;
+    if (!twi_w_stage_run(w, stage, &run))
+        return;
+    twi_w_make_buffer(w, s->value);
+    twi_w_open_run(w, twi_access_axes(w->ir, s->value), &run);
+    twi_laccess from = stage_access(w, w->stage_object[stage]);
+    from.align = run_bytes(w, w->stage_object[stage], &run);
+    stage_index(w, s, index);
+    const twi_lid x = twi_w_load(w, from, index, run.count, 0, 0);
+    const twi_laccess to = twi_w_buffer_access(w, s->value, (int)run.axis, index);
+    twi_w_store(w, to, index, x, 0);
+    twi_w_shut(w, depth);
+}
+
 twi_lid twi_w_stage_load(twi_lowering *w, unsigned stage) {
     const twi_stage_plan *s = &w->plan->stage[stage];
     twi_lid index[TWI_MAX_LOOPS];
     stage_index(w, s, index);
-    return twi_w_load(w, stage_access(w, s, w->stage_object[stage]), index,
+    return twi_w_load(w, stage_access(w, w->stage_object[stage]), index,
                       twi_w_value_count(w, load_axes(w, s)), 0, 0);
 }

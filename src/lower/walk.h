@@ -208,6 +208,18 @@ bool twi_is_move(const twi_lowering *w,
 bool twi_w_is_wide(const twi_lowering *w, twi_id v);
 void twi_w_fetch(twi_lowering *w, twi_id load);
 void twi_w_flush(twi_lowering *w, twi_id store);
+/* Slots, the innermost digit of an axis, that are moved `count` at once. */
+typedef struct {
+    unsigned axis, digit, count;
+} twi_run;
+/* Opens all slots of the axes, those of the run by whole runs. */
+void twi_w_open_run(twi_lowering *w, uint64_t axes, const twi_run *run);
+/* The private object between wide accesses and single elements: an element a slot, in the storage
+ * type. Its access at the open slots: one element, or as many as follow along an axis (-1: none).
+ */
+void twi_w_make_buffer(twi_lowering *w, twi_id v);
+twi_laccess twi_w_buffer_access(twi_lowering *w, twi_id v, int axis, twi_lid *index);
+int twi_innermost_digit(const twi_map *m); /* that has more than one position; -1: none */
 
 /* ---- fold.c, collect.c, canonical.c ---- */
 #define TWI_STATES 3
@@ -372,6 +384,10 @@ int twi_w_stage_level(const twi_lowering *w, unsigned stage, const twi_axis_digi
 void twi_w_stage_copy(twi_lowering *w, unsigned stage); /* fills it; it is active afterwards */
 int twi_w_stage_of(const twi_lowering *w, twi_id load); /* active stage holding it; -1 */
 twi_lid twi_w_stage_load(twi_lowering *w, unsigned stage);
+/* Does a worker read several elements of the tile at once? Then they are fetched into its buffer,
+ * as those of arrays are. */
+bool twi_w_stage_run(const twi_lowering *w, unsigned stage, twi_run *run);
+void twi_w_stage_fetch(twi_lowering *w, unsigned stage);
 void twi_w_event(twi_lowering *w, uint64_t reads,
                  uint64_t writes); /* a barrier here, if it is needed in the end */
 void twi_w_event_wrote(twi_lowering *w, uint64_t writes);

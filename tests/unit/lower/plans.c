@@ -561,13 +561,8 @@ static void canonical_simt4(void **state) {
     run_all("simt4", CANONICAL);
 }
 
-/* What the text of an entry with facts says of an array's accesses; main says nothing of the kind.
- */
-static void is_wide(const subject *s, const char *read, const char *write) {
-    tw_context *ctx = tw_context_create(NULL);
-    jmp_buf spot, *saved;
-    if (TWI_GUARD(&ctx->mem, spot, saved))
-        fail_msg("out of memory");
+/* The loop IR of a subject's plan. */
+static const char *loop_text(tw_context *ctx, const subject *s) {
     twi_caps caps;
     twi_plans plans;
     twi_sb text;
@@ -577,16 +572,49 @@ static void is_wide(const subject *s, const char *read, const char *write) {
         fail_msg("%s", tw_diag_text(ctx, false));
     twi_sb_init(&text, &ctx->arena);
     twi_loop_print(twi_lower(&ctx->arena, ir, &caps, &plans), &text);
-    const char *aligned = strstr(twi_sb_text(&text), "_aligned16 entry");
+    return twi_sb_text(&text);
+}
+
+/* Does the first line of a text from `what` on say that 16 bytes are moved? */
+static bool moves_16(const char *text, const char *what, const char *how) {
+    const char *at = strstr(text, what), *end = at ? at + strcspn(at, "\n") : NULL;
+    assert_non_null(at);
+    const char *found = strstr(at, how);
+    return found && found < end;
+}
+
+/* The entry with facts moves 16 bytes of arrays, main moves single elements. */
+static void is_wide(const subject *s, const char *read, const char *write) {
+    tw_context *ctx = tw_context_create(NULL);
+    jmp_buf spot, *saved;
+    if (TWI_GUARD(&ctx->mem, spot, saved))
+        fail_msg("out of memory");
+    const char *text = loop_text(ctx, s), *aligned = strstr(text, "_aligned16 entry");
     assert_non_null(aligned);
-    const char *from = strstr(aligned, read), *to = strstr(aligned, write);
-    assert_true(from && to);
-    from = twi_strndup(&ctx->arena, from, strcspn(from, "\n"));
-    to = twi_strndup(&ctx->arena, to, strcspn(to, "\n"));
-    assert_non_null(strstr(from, "align 16 : f32x4"));
-    assert_non_null(strstr(to, "align 16"));
-    const char *wide = strstr(twi_sb_text(&text), "f32x4");
-    assert_true(wide > aligned);
+    assert_true(moves_16(aligned, read, "align 16 : f32x4"));
+    assert_true(moves_16(aligned, write, "align 16"));
+    assert_false(moves_16(text, read, "f32x4"));
+    assert_false(moves_16(text, write, "align 16"));
+    TWI_UNGUARD(&ctx->mem, saved);
+    tw_context_destroy(ctx);
+}
+
+/* A tile needs no facts: its copy writes 16 bytes and its readers read them, in both entries. */
+static void stage_is_wide(const subject *s, const char *main_tile, const char *aligned_tile) {
+    tw_context *ctx = tw_context_create(NULL);
+    jmp_buf spot, *saved;
+    if (TWI_GUARD(&ctx->mem, spot, saved))
+        fail_msg("out of memory");
+    const char *text = loop_text(ctx, s), *aligned = strstr(text, "_aligned16 entry");
+    assert_non_null(aligned);
+    for (unsigned k = 0; k < 2; k++) {
+        const char *from = k ? aligned : text, *tile = k ? aligned_tile : main_tile;
+        char load[40], store[40];
+        snprintf(load, sizeof load, "load %s[", tile);
+        snprintf(store, sizeof store, "store %s[", tile);
+        assert_true(moves_16(from, load, "align 16 : f32x4"));
+        assert_true(moves_16(from, store, "align 16"));
+    }
     TWI_UNGUARD(&ctx->mem, saved);
     tw_context_destroy(ctx);
 }
@@ -604,6 +632,7 @@ static void wide_accesses(void **state) {
         if (strcmp(given_plans[k].dims, "M=20 N=40 K=32") == 0) {
             is_wide(&given_plans[k], "load A[", "store C[");
             is_wide(&given_plans[k], "load B[", "store C[");
+            stage_is_wide(&given_plans[k], "B.7", "B.7");
         }
 }
 
