@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum { FAMILY, NAME, COUNT, FLAG, COST, COSTS, CEILING };
+enum { FAMILY, NAME, COUNT, FLAG, COST, COSTS, LIMIT, CEILING };
 enum {
 #define TWI_DIAG(NAME, code, title) NAME = code,
 #include "caps/diag.def"
@@ -62,6 +62,7 @@ static void print_value(const tw_context *ctx, const row *r, const void *member,
         break;
     }
     case COUNT:
+    case LIMIT:
         twi_sb_printf(out, "%lu", (unsigned long)*(const uint32_t *)member);
         break;
     case FLAG:
@@ -76,11 +77,16 @@ static void print_value(const tw_context *ctx, const row *r, const void *member,
     }
 }
 
+static bool left_out(const row *r, const void *member) {
+    return r->kind == CEILING ? !(*(const double *)member > 0)
+                              : r->kind == LIMIT && !*(const uint32_t *)member;
+}
+
 void twi_caps_print(const tw_context *ctx, const twi_caps *caps, twi_sb *out) {
     twi_sb_printf(out, "caps %s\n", twi_text(&ctx->names, caps->name));
     for (unsigned i = 0; i < ROWS; i++) {
         const void *member = (const char *)caps + rows[i].at;
-        if (rows[i].kind == CEILING && !(*(const double *)member > 0))
+        if (left_out(&rows[i], member))
             continue;
         twi_sb_printf(out, "%s ", rows[i].key);
         print_value(ctx, &rows[i], member, out);
@@ -124,6 +130,7 @@ static bool read_value(reader *r, const row *what, span *line, void *member) {
         *(twi_sym *)member = is(w, "none") ? 0 : twi_intern(&r->ctx->names, w.at, w.n);
         return w.n > 0;
     case COUNT:
+    case LIMIT:
         if (!twi_parse_i64(w.at, w.n, &v) || v < 0 || v > UINT32_MAX)
             return false;
         *(uint32_t *)member = (uint32_t)v;
@@ -160,9 +167,9 @@ static void read_line(reader *r, span line, twi_caps *caps, bool *seen) {
     seen[i] = true;
     span value = line;
     if (!read_value(r, &rows[i], &line, (char *)caps + rows[i].at) || next_word(&line).n) {
-        static const char *const wants[] = {"cpu or simt", "a word",       "a number below 2^32",
-                                            "yes or no",   "a time in ns", "four times in ns",
-                                            "a time in ns"};
+        static const char *const wants[] = {
+            "cpu or simt",  "a word",           "a number below 2^32", "yes or no",
+            "a time in ns", "four times in ns", "a number below 2^32", "a time in ns"};
         twi_error(diags, CAPS_VALUE, r->loc, NULL, "key '%s' takes %s, not '%.*s'", rows[i].key,
                   wants[rows[i].kind], (int)value.n, value.at);
         r->ok = false;
@@ -218,7 +225,7 @@ bool twi_caps_parse(tw_context *ctx, const char *name, const char *text, size_t 
     if (!head)
         twi_error(&ctx->diags, CAPS_HEAD, r.loc, NULL, "this target description is empty");
     for (unsigned i = 0; head && i < ROWS; i++)
-        if (!seen[i] && rows[i].kind != CEILING) {
+        if (!seen[i] && rows[i].kind != CEILING && rows[i].kind != LIMIT) {
             twi_error(&ctx->diags, CAPS_MISSING, r.loc, NULL, "key '%s' is missing", rows[i].key);
             r.ok = false;
         }

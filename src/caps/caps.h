@@ -19,10 +19,11 @@ typedef struct twi_caps {
                          (elements) */
     uint32_t sub;     /* subgroups a group at most */
     uint32_t workers; /* workers a group at most */
-    uint32_t shared;  /* bytes a group at most; 0: none */
-    uint32_t banks;   /* of shared memory, 4 bytes wide */
-    uint32_t slots;   /* elements of unrolled code a value may have (M5) */
-    uint32_t units;   /* cores or multiprocessors */
+    uint32_t barrier_workers; /* a group whose workers wait for each other has at least so many */
+    uint32_t shared;          /* bytes a group at most; 0: none */
+    uint32_t banks;           /* of shared memory, 4 bytes wide */
+    uint32_t slots;           /* elements of unrolled code a value may have (M5) */
+    uint32_t units;           /* cores or multiprocessors */
     /* simt: what a unit holds at once: workers, groups, registers, shared bytes; cpu: 1 1 0 0 */
     uint32_t unit_workers, unit_groups, unit_registers, unit_shared;
     uint32_t access_bytes; /* widest load or store of one worker (simt: 16; cpu: vector_bytes) */

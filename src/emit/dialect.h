@@ -73,14 +73,12 @@ typedef struct {
     const char *shared_all; /* line before the first of them; NULL: none */
     const char *space[TWI_OBJ_SCRATCH + 1]; /* of a pointer into an object, by its kind */
     const char *barrier[2];                 /* by twi_barrier_scope */
-    unsigned waits_first; /* in groups of so many workers at most, the trips of loops with barriers
-                             begin with one */
-    twi_words lane_xor, lane_read; /* $0 value, $1 mask or lane, $2 lanes of a subgroup */
-    twi_words lane_up, lane_down;  /* likewise, $1 by how many */
-    const char *global;            /* $G */
-    twi_sized swap;                /* $K */
-    const char *doubles;           /* line before the first function with f64; NULL: none */
-    const char *wide_atomics;      /* likewise, with atomics of 64 bits */
+    twi_words lane_xor, lane_read;          /* $0 value, $1 mask or lane, $2 lanes of a subgroup */
+    twi_words lane_up, lane_down;           /* likewise, $1 by how many */
+    const char *global;                     /* $G */
+    twi_sized swap;                         /* $K */
+    const char *doubles;      /* line before the first function with f64; NULL: none */
+    const char *wide_atomics; /* likewise, with atomics of 64 bits */
 } twi_simt_words;
 
 struct twi_dialect {

@@ -14,9 +14,6 @@ static const twi_simt_words words = {
     .shared = "__local $T $0[$1] __attribute__((aligned(16)));",
     .space = {"", "__global ", "__local ", "", ""},
     .barrier = {"", "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"},
-    /* PoCL copies the code of up to two workers instead of looping over them, and aborts where a
-     * loop stands between the head of a loop with barriers and the first of them. */
-    .waits_first = 2,
     .global = "volatile __global ",
     .swap = {"atomic_cmpxchg", "atom_cmpxchg"},
     .doubles = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",

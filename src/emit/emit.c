@@ -91,13 +91,6 @@ void twi_unrolled(twi_emitter *e, unsigned trips) {
     advise(e, e->d->unroll, trips);
 }
 
-static bool waits(const twi_func *f, twi_lid first) {
-    bool found = false;
-    for (twi_lid v = first; v && !found; v = f->ins.at[v].next)
-        found = f->ins.at[v].op == TWI_L_BARRIER || waits(f, f->ins.at[v].body);
-    return found;
-}
-
 static void open_loop(twi_emitter *e, twi_lid v) {
     const twi_lins *ins = twi_lins_of(e->f, v);
     const char *name = twi_value_text(e, v);
@@ -142,14 +135,6 @@ static void barrier(twi_emitter *e, unsigned scope) {
         twi_line(e, "%s", e->d->simt->barrier[scope]);
 }
 
-/* Where a dialect says so: a trip in which workers wait for each other begins with that. */
-static void open_trip(twi_emitter *e, twi_lid first) {
-    if (e->f->explicit_lanes || e->f->lanes * e->f->subs > e->d->simt->waits_first)
-        return;
-    if (e->f->ins.at[first].op != TWI_L_BARRIER && waits(e->f, first))
-        barrier(e, TWI_SCOPE_GROUP);
-}
-
 static void body(twi_emitter *e, twi_lid first) {
     for (twi_lid v = first; v; v = e->f->ins.at[v].next) {
         const twi_lins *ins = twi_lins_of(e->f, v);
@@ -172,8 +157,6 @@ static void body(twi_emitter *e, twi_lid first) {
             continue;
         }
         e->depth++;
-        if (ins->op != TWI_L_IF)
-            open_trip(e, ins->body);
         body(e, ins->body);
         e->depth--;
         twi_line(e, "}");

@@ -140,6 +140,7 @@ static void count_ins(const twi_func *f, const twi_lins *i, double trips, double
         count_exchange(trips, out);
     } else if (i->op == TWI_L_BARRIER) {
         out->barriers += trips;
+        out->meets = true;
         out->waits = false;
     }
 }

@@ -102,8 +102,8 @@ static void take_out(twi_func *f, twi_lid *link, const bool *out) {
 }
 
 static void count(twi_features *tally, const twi_event *e, bool barrier) {
-    if (barrier)
-        tally->barriers += e->trips;
+    tally->barriers += barrier ? e->trips : 0;
+    tally->meets = tally->meets || barrier;
     if (barrier || e->kind == TWI_EVENT_READY)
         tally->waits = false;
     if (e->kind != TWI_EVENT_WAIT || tally->waits)

@@ -410,6 +410,13 @@ static bool launches_fit(const tw_ir *ir, const twi_caps *caps, const twi_plan *
     return ok;
 }
 
+/* Workers of a launch that wait for each other are as many as the target wants them to be. */
+static bool meetings_fit(const twi_caps *caps, const twi_features *f, twi_why *why) {
+    return !f->meets || f->workers >= caps->barrier_workers ||
+           twi_refuse(why, "%u workers a group wait for each other, on this target %u at least",
+                      f->workers, caps->barrier_workers);
+}
+
 /* Stages, partial results and carriers lie in shared memory together: the walk itself says how much
  * they take. */
 bool twi_plan_counted(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
@@ -417,6 +424,8 @@ bool twi_plan_counted(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, c
     if (!launches_fit(ir, caps, plan, why))
         return false;
     twi_tally(arena, ir, caps, plan, out);
+    if (!meetings_fit(caps, out, why) || (out->then && !meetings_fit(caps, out->then, why)))
+        return false;
     uint32_t shared = out->shared_bytes;
     if (out->then && out->then->shared_bytes > shared)
         shared = out->then->shared_bytes;

@@ -105,11 +105,13 @@ static void describe(twi_cl_runtime *rt) {
                  {0x101B, 8, &rt->is.single},
                  {0x1032, 8, &rt->is.doubles},
                  {0x102B, sizeof rt->is.name, rt->is.name},
-                 {0x102D, sizeof rt->is.version, rt->is.version}};
+                 {0x102D, sizeof rt->is.version, rt->is.version},
+                 {0x102F, sizeof rt->is.speaks, rt->is.speaks}};
     memset(&rt->is, 0, sizeof rt->is);
     for (size_t k = 0; k < sizeof asked / sizeof *asked; k++)
         (void)rt->cl.clGetDeviceInfo(rt->device, asked[k].what, asked[k].size, asked[k].at, NULL);
     rt->is.name[sizeof rt->is.name - 1] = rt->is.version[sizeof rt->is.version - 1] = 0;
+    rt->is.speaks[sizeof rt->is.speaks - 1] = 0;
 }
 
 bool twi_cl_start(twi_cl_runtime *rt, const char *path, unsigned index,

@@ -63,6 +63,12 @@ static bool find_device(tw_context *ctx, unsigned index, twi_cl_device *is) {
     return true;
 }
 
+/* PoCL copies the code of up to two workers instead of looping over them, and its compiler aborts
+ * (ParallelRegion.cc) on many loops with barriers in such groups. */
+static uint32_t barrier_workers(const twi_cl_device *is) {
+    return strstr(is->speaks, "PoCL") || strstr(is->speaks, "pocl") ? 3 : 0;
+}
+
 /* Costs: those of a GPU in general, or of a CPU that plays one. */
 bool twi_opencl_caps(tw_context *ctx, unsigned index, twi_caps *caps) {
     twi_cl_device is;
@@ -76,6 +82,7 @@ bool twi_opencl_caps(tw_context *ctx, unsigned index, twi_caps *caps) {
     caps->slots =
         256; /* what other targets have in lanes: a canonical chunk of several lies in slots */
     caps->workers = caps->sub = workers ? (uint32_t)workers : 1;
+    caps->barrier_workers = barrier_workers(&is);
     caps->shared = is.shared < UINT32_MAX ? (uint32_t)is.shared : UINT32_MAX;
     caps->units = is.units ? is.units : 1;
     caps->f16 = caps->bf16 = false;

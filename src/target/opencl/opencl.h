@@ -36,7 +36,8 @@ enum {
 
 /* A device, in a form that a child can send. */
 typedef struct {
-    char name[128], version[128];
+    char name[128], version[128]; /* of the driver */
+    char speaks[128];             /* of the device: "OpenCL 3.0 PoCL .." */
     uint64_t type, single, doubles, shared, workers;
     uint32_t units, unified;
 } twi_cl_device;

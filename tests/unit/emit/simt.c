@@ -351,28 +351,6 @@ static void no_lanes_in_opencl(void **state) {
     has(emit(f, &twi_dialect_opencl), "tw_not_spoken");
 }
 
-/* Trips of a loop in whose middle workers wait: how many barriers the source has. */
-static unsigned barriers(fixture *f, const twi_dialect *d, unsigned subs) {
-    unsigned n = 0;
-    begin(f, TW_F32, 1);
-    f->loop->func.at[0].subs = subs;
-    (void)twi_lb_for(&f->c, twi_lb_i64(&f->c, 0), twi_lb_i64(&f->c, 9), 1);
-    const twi_lid inner = twi_lb_unroll(&f->c, 8);
-    store(f, 2, inner, load(f, 1, inner));
-    twi_lb_close(&f->c);
-    twi_lb_barrier(&f->c, TWI_SCOPE_GROUP);
-    twi_lb_close(&f->c);
-    for (const char *at = emit(f, d); (at = strstr(at, "barrier(CLK")) != NULL; at++)
-        n++;
-    return n;
-}
-
-/* PoCL aborts on such a loop of two workers unless it begins with a barrier. */
-static void trips_of_small_groups(void **state) {
-    assert_int_equal(barriers(*state, &twi_dialect_opencl, 2), 2);
-    assert_int_equal(barriers(*state, &twi_dialect_opencl, 3), 1);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(cuda_kernel, start, stop),
@@ -384,7 +362,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(literals, start, stop),
         cmocka_unit_test_setup_teardown(nothing_is_refused, start, stop),
         cmocka_unit_test_setup_teardown(no_lanes_in_opencl, start, stop),
-        cmocka_unit_test_setup_teardown(trips_of_small_groups, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
