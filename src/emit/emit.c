@@ -51,13 +51,20 @@ static void count_uses(twi_emitter *e) {
     }
 }
 
+/* Does it stay when slots are registers and their numbers constants? */
+static bool issues(const twi_func *f, const twi_lins *ins) {
+    if (ins->op == TWI_L_LLOAD || ins->op == TWI_L_LSTORE)
+        return f->object.at[f->access.at[ins->attr].object].kind != TWI_OBJ_PRIVATE;
+    return ins->op >= TWI_ELEMENTWISE_END || !(ins->flags & TWI_FLAG_INDEX);
+}
+
 /* Instructions of a body, those of unrolled loops as often as they stand there; huge where it has
  * loops of its own. */
 static uint64_t weight(const twi_func *f, twi_lid first) {
     uint64_t n = 0;
     for (twi_lid v = first; v; v = f->ins.at[v].next) {
         const twi_lins *ins = &f->ins.at[v];
-        const uint64_t inside = ins->body ? weight(f, ins->body) : 1;
+        const uint64_t inside = ins->body ? weight(f, ins->body) : issues(f, ins);
         if (ins->op == TWI_L_FOR)
             return UINT32_MAX;
         n += ins->op == TWI_L_UNROLL ? inside * ins->attr : inside;
@@ -68,7 +75,7 @@ static uint64_t weight(const twi_func *f, twi_lid first) {
 /* How often a compiler may repeat the body of a loop that the plan left one: left alone, some
  * repeat nests of thousands and take minutes. */
 static unsigned repeats(const twi_func *f, twi_lid loop) {
-    enum { MOST = 4, LIGHT = 256 };
+    enum { MOST = 4, LIGHT = 384 };
     const uint64_t n = weight(f, f->ins.at[loop].body);
     unsigned times = MOST;
     while (times > 1 && n * times > LIGHT)

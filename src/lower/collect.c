@@ -7,42 +7,64 @@
 
 typedef struct {
     uint32_t object[TWI_STATES];
-    unsigned rank; /* of the index without the last dimension, the folded subgroups */
+    unsigned rank; /* of the index without the dimension of the folded subgroups */
     int64_t subs;
-    bool tree;
+    bool tree, first; /* first: that dimension comes first, not last */
 } board;
 
-/* Index of a partial result: own digits on subgroups and lanes, own time digits; row-major, one
- * dimension an axis. */
+/* Index of a partial result: the number of the own time digits, then that of the own lanes and
+ * subgroups, so that neighbours write and read other banks. */
 unsigned twi_w_board_index(twi_lowering *w, uint64_t own, twi_lid *index, int64_t *extent) {
     unsigned rank = 0;
+    int64_t workers, time = 1;
+    twi_lid times = twi_w_int(w, 0);
     for (unsigned a = 0; a < w->ir->axis.n; a++) {
         if (!(own >> a & 1))
             continue;
-        const twi_map *m = twi_w_map(w, a);
-        uint8_t digits = twi_time_digits(w->ir, w->frame, a) | twi_level_digits(m, TWI_LV_SUB) |
-                         twi_level_digits(m, TWI_LV_LANE);
-        if (twi_digits_extent(m, digits) == 1)
+        const uint8_t digits = twi_time_digits(w->ir, w->frame, a);
+        const int64_t n = twi_digits_extent(twi_w_map(w, a), digits);
+        if (n == 1)
+            continue;
+        time *= n;
+        if (index)
+            times = twi_w_ix(w, TWI_ADD, twi_w_ix(w, TWI_MUL, times, twi_w_int(w, n)),
+                             twi_w_number(w, a, digits));
+    }
+    const twi_lid worker = twi_w_workers_number(w, own, &workers);
+    const int64_t extents[2] = {time, workers};
+    const twi_lid numbers[2] = {times, worker};
+    for (unsigned k = 0; k < 2; k++) {
+        if (extents[k] == 1)
             continue;
         if (index)
-            index[rank] = twi_w_number(w, a, digits);
+            index[rank] = numbers[k];
         if (extent)
-            extent[rank] = twi_digits_extent(m, digits);
+            extent[rank] = extents[k];
         rank++;
     }
     return rank;
 }
 
+/* The whole index, by the number of a folded subgroup: slowest where workers have results of their
+ * own. */
+static void place(twi_lowering *w, const twi_fold *f, const board *b, twi_lid sub, twi_lid *index) {
+    twi_w_board_index(w, f->own, index + (b->first ? 1 : 0), NULL);
+    index[b->first ? 0 : b->rank] = sub;
+}
+
 static void make_board(twi_lowering *w, const twi_fold *f, board *b) {
     b->subs = twi_fold_subs(w, f);
     b->tree = twi_fold_subs_in_tree(w->ir, w->frame, f->id);
+    int64_t workers;
+    (void)twi_w_workers_number(w, f->own, &workers);
+    b->first = workers > 1;
     for (unsigned k = 0; k < f->states; k++) {
         twi_object o = {
             .kind = TWI_OBJ_SHARED, .count = 1, .elem = w->c.f->object.at[f->part[k]].elem};
         o.name = twi_ins_of(w->ir, f->id)->name;
-        o.rank = (uint8_t)twi_w_board_index(w, f->own, NULL, o.extent);
-        b->rank = o.rank;
-        o.extent[o.rank++] = b->subs;
+        b->rank = twi_w_board_index(w, f->own, NULL, o.extent + (b->first ? 1 : 0));
+        o.extent[b->first ? 0 : b->rank] = b->subs;
+        o.rank = (uint8_t)(b->rank + 1);
         b->object[k] = twi_lb_object(&w->c, &o);
     }
 }
@@ -82,8 +104,7 @@ static void write_partials(twi_lowering *w, const twi_fold *f, const board *b) {
     open_own_time(w, f);
     twi_mask lead = twi_w_board_writers(w, f->own, f->folded);
     twi_lid index[TWI_MAX_RANK];
-    twi_w_board_index(w, f->own, index, NULL);
-    index[b->rank] = folded_sub(w, f);
+    place(w, f, b, folded_sub(w, f), index);
     for (unsigned k = 0; k < f->states; k++) {
         twi_laccess a = {.object = b->object[k],
                          .mask = lead.scalar ? TWI_MASK_BOOL : TWI_MASK_NONE};
@@ -102,10 +123,8 @@ static void halve_partials(twi_lowering *w, const twi_fold *f, const board *b, i
     twi_mask_and(
         w, &lead,
         twi_w_ix(w, TWI_EQ, twi_w_ix(w, TWI_IMOD, j, twi_w_int(w, 2 * step)), twi_w_int(w, 0)));
-    twi_w_board_index(w, f->own, index[0], NULL);
-    twi_w_board_index(w, f->own, index[1], NULL);
-    index[0][b->rank] = j;
-    index[1][b->rank] = twi_w_ix(w, TWI_ADD, j, twi_w_int(w, step));
+    place(w, f, b, j, index[0]);
+    place(w, f, b, twi_w_ix(w, TWI_ADD, j, twi_w_int(w, step)), index[1]);
     twi_state s[2];
     for (unsigned i = 0; i < 2; i++)
         for (unsigned k = 0; k < f->states; k++) {
@@ -140,11 +159,10 @@ static void read_partials(twi_lowering *w, const twi_fold *f, const board *b, bo
     uint32_t mark = twi_w_scope(w);
     open_own_time(w, f);
     twi_lid index[TWI_MAX_RANK];
-    twi_w_board_index(w, f->own, index, NULL);
     const int64_t left = b->tree ? 1 : b->subs;
     twi_state *s = TWI_NEW_N(w->arena, twi_state, (size_t)left);
     for (int64_t j = 0; j < left; j++) {
-        index[b->rank] = twi_w_int(w, j);
+        place(w, f, b, twi_w_int(w, j), index);
         for (unsigned k = 0; k < f->states; k++) {
             twi_laccess a = {.object = b->object[k]};
             s[j].v[k] = twi_w_load(w, a, index, 1, 0, 0);

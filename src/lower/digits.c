@@ -257,6 +257,26 @@ static bool next_digit(const twi_lowering *w, unsigned level, int64_t from, unsi
     return best != INT64_MAX;
 }
 
+twi_lid twi_w_workers_number(twi_lowering *w, uint64_t axes, int64_t *extent) {
+    static const uint8_t levels[] = {TWI_LV_LANE, TWI_LV_SUB};
+    twi_lid n = twi_w_int(w, 0);
+    *extent = 1;
+    for (unsigned k = 0; k < 2; k++) {
+        int64_t top = 1;
+        unsigned a, d;
+        while (next_digit(w, levels[k], top, &a, &d)) {
+            const twi_digit *g = &twi_w_map(w, a)->d[d];
+            top = g->stride * g->extent;
+            if (!(axes >> a & 1))
+                continue;
+            n = twi_w_ix(w, TWI_ADD, twi_w_ix(w, TWI_MUL, w->digit[a][d], twi_w_int(w, *extent)),
+                         n);
+            *extent *= g->extent;
+        }
+    }
+    return n;
+}
+
 /* Every part of the level's id that no digit of `axes` reads must be 0: parts of other axes'
  * digits, parts between digits, and what lies above the last one. */
 void twi_w_lead_level(twi_lowering *w, unsigned level, int64_t total, uint64_t axes,

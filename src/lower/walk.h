@@ -171,6 +171,9 @@ void twi_mask_and(twi_lowering *w, twi_mask *mask, twi_lid condition);        /*
 twi_lid twi_mask_bool(twi_lowering *w, const twi_mask *mask, unsigned count); /* 0: true */
 void twi_w_lead_level(twi_lowering *w, unsigned level, int64_t total, uint64_t axes,
                       twi_mask *mask);
+/* Number of the open lane and sub digits of the axes, in the order of the ids: neighbours are next
+ * to each other; how many there are. */
+twi_lid twi_w_workers_number(twi_lowering *w, uint64_t axes, int64_t *extent);
 void twi_w_leader(twi_lowering *w, uint64_t axes,
                   twi_mask *mask); /* workers that no digit of axes tells apart: the first */
 
