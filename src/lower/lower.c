@@ -207,6 +207,7 @@ static void tally_part(twi_arena *arena, twi_loop *scratch, const twi_caps *caps
     out->workers = w.lanes * w.subs;
     out->lanes = w.lanes;
     out->groups = twi_plan_groups(p->plan);
+    out->built = scratch->func.at[func].ins.n;
     twi_features_of_func(&scratch->func.at[func], out);
 }
 

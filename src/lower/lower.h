@@ -33,6 +33,7 @@ typedef struct twi_features {
     uint32_t arrays; /* length of the tables by array id */
     uint32_t status; /* array of checked indices' status, which is not counted; 0: none */
     uint32_t code;   /* instructions with unrolling: code size */
+    uint32_t built;  /* by the walk: what planning costs */
     uint32_t stripe, shared_bytes,
         slots; /* elements kept a worker; bytes a group; most slots of one value */
     uint32_t workers, lanes, depth; /* deepest float fold */

@@ -5,6 +5,20 @@
 #include "plan/plan.h"
 #include "plan/words.h"
 
+#include <stddef.h>
+
+void twi_plan_copy(twi_arena *arena, twi_plan *to, const twi_plan *from) {
+    memcpy(to, from, offsetof(twi_plan, frame));
+    for (unsigned f = 0; f < from->frames; f++)
+        to->frame[f] = from->frame[f];
+    for (unsigned s = 0; s < from->stages; s++)
+        to->stage[s] = from->stage[s];
+    to->place.cap = to->place.n;
+    to->place.at = twi_copy(arena, from->place.at, from->place.n * sizeof *from->place.at);
+    to->entry.cap = to->entry.n;
+    to->entry.at = twi_copy(arena, from->entry.at, from->entry.n * sizeof *from->entry.at);
+}
+
 const twi_place *twi_plan_place(const twi_plan *p, twi_id value) {
     uint32_t low = 0, high = p->place.n;
     while (low < high) {

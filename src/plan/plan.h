@@ -91,17 +91,16 @@ typedef struct twi_plan {
     twi_sym spec, param; /* "T=f32 R=128 W=1024"; "BJ=64": what the tile IR was built for (as
                             ir->spec_note, dims added) */
     twi_sym merge;       /* "sum.1, sum.3": folds taken into earlier ones, as ir->merged; 0 none */
-    uint8_t frames;
-    twi_frame frame[TWI_MAX_FRAMES];
-    TWI_VEC(twi_place) place; /* only values that have something to say, by value id */
-    uint8_t stages;
-    twi_stage_plan stage[TWI_MAX_STAGES];
+    TWI_VEC(twi_place) place;      /* only values that have something to say, by value id */
     TWI_VEC(twi_entry_plan) entry; /* of the kernel; the same in every scope */
     uint8_t order;                 /* twi_group_order: which digits a group's number means */
     int64_t band;                  /* BAND: rows of a band */
     int64_t persistent; /* groups launched, each of which works off numbers so far apart; 0: all */
     struct twi_plan *then; /* of the second launch, where this one splits folds (split.h) */
     bool second;           /* is it one of these? */
+    uint8_t frames, stages;
+    twi_frame frame[TWI_MAX_FRAMES]; /* large tables last: what is not there is not touched */
+    twi_stage_plan stage[TWI_MAX_STAGES];
 } twi_plan;
 
 /* A kernel's plan: one for each scope. */
@@ -112,7 +111,9 @@ typedef struct twi_plans {
     const uint8_t *layout; /* by array id: 0 dense, 1 any strides, 2 + k: dimension k has stride 1;
                               NULL: all dense */
     const char *const
-        *derived; /* by scope, what a parsed text said of it (NULL: nothing); else NULL */
+        *derived;   /* by scope, what a parsed text said of it (NULL: nothing); else NULL */
+    uint32_t walks; /* a search's: how many it took, and what they built */
+    uint64_t built;
 } twi_plans;
 
 /* Why something is refused: one line, with the numbers. */
@@ -120,6 +121,8 @@ typedef struct twi_why {
     char text[240];
 } twi_why;
 
+/* Frames, stages, places and entries of its own; `to` is zeroed or was a plan. */
+void twi_plan_copy(twi_arena *arena, twi_plan *to, const twi_plan *from);
 void twi_frame_default_order(twi_frame *f);
 /* The value's place, added with all defaults where it has none. */
 twi_place *twi_plan_set_place(twi_arena *arena, twi_plan *p, twi_id value);

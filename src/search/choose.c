@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Picking a plan: proposals, pins, legality, tally, score. The default is the legal proposal with
- * the least score, the earlier one where scores are equal.
+ * the least score, the earlier one where scores are equal. It is picked without the splits whose
+ * first launch alone takes longer; who asks for the list gets those too.
  */
 #include "plan/rules.h"
 #include "search/view.h"
 
-static const twi_wish no_wish = {0};
+#include <math.h>
 
 /* Fills the candidate for one proposal. */
 static void judge(const twi_view *v, const twi_wish *wish, twi_candidate *c) {
@@ -13,6 +14,7 @@ static void judge(const twi_view *v, const twi_wish *wish, twi_candidate *c) {
                twi_plan_counted(v->arena, v->ir, v->caps, c->plan, &c->features, &c->why);
     if (!c->legal)
         return;
+    twi_effort_add(v->effort, &c->features);
     c->legal = twi_pins_hold(v, wish, c->plan, &c->features, &c->why);
     if (c->legal)
         c->score = twi_search_cost(v->ir, v->caps, &c->features);
@@ -21,7 +23,7 @@ static void judge(const twi_view *v, const twi_wish *wish, twi_candidate *c) {
 static bool before(const twi_candidate *x, const twi_candidate *y) {
     if (x->legal != y->legal)
         return x->legal;
-    return x->legal && x->score < y->score;
+    return x->legal && (x->score < y->score || (x->score == y->score && x->at < y->at));
 }
 
 enum { REFINED = 2 }; /* candidates whose places are searched */
@@ -31,75 +33,105 @@ static bool kept(const twi_plan *p, twi_id id) {
     return place && place->keep;
 }
 
-/* Copies a plan into another's memory, places apart. */
-static void copy_plan(const twi_view *v, twi_plan *to, const twi_plan *from) {
-    uint32_t cap = to->place.cap;
-    twi_place *at = to->place.at;
-    *to = *from;
-    to->place.at = at;
-    to->place.cap = cap;
-    to->place.n = 0;
-    for (uint32_t k = 0; k < from->place.n; k++)
-        twi_push(v->arena, &to->place, from->place.at[k]);
-}
-
 /* Keeps or drops one crossing value after the other while the score falls; what changes nothing is
- * not kept. The plan is a new one. */
+ * not kept. It ends when none has helped since the last that did. The plan is a new one. */
 static void refine(const twi_view *v, const twi_wish *wish, twi_candidate *c) {
     twi_candidate best = *c, next;
     twi_plan *spare[2] = {TWI_NEW(v->arena, twi_plan), TWI_NEW(v->arena, twi_plan)};
-    bool again = v->crossings > 0;
-    while (again) {
-        again = false;
-        for (uint32_t i = 0; i < v->crossings; i++) {
-            twi_id id = v->crossing[i];
-            bool drop = kept(best.plan, id);
-            next = best;
-            next.plan = best.plan == spare[0] ? spare[1] : spare[0];
-            copy_plan(v, next.plan, best.plan);
-            twi_plan_set_place(v->arena, next.plan, id)->keep =
-                drop ? TWI_KEEP_NONE : TWI_KEEP_STRIPE;
-            judge(v, wish, &next);
-            if (!next.legal || kept(next.plan, id) == drop ||
-                (drop ? next.score > best.score : next.score >= best.score))
-                continue;
-            best = next;
-            again = true;
-        }
+    for (uint32_t i = 0, idle = 0; idle < v->crossings; i = (i + 1) % v->crossings, idle++) {
+        twi_id id = v->crossing[i];
+        bool drop = kept(best.plan, id);
+        next = best;
+        next.plan = best.plan == spare[0] ? spare[1] : spare[0];
+        twi_plan_copy(v->arena, next.plan, best.plan);
+        twi_plan_set_place(v->arena, next.plan, id)->keep = drop ? TWI_KEEP_NONE : TWI_KEEP_STRIPE;
+        judge(v, wish, &next);
+        if (!next.legal || kept(next.plan, id) == drop ||
+            (drop ? next.score > best.score : next.score >= best.score))
+            continue;
+        best = next;
+        idle = 0;
     }
     *c = best;
 }
 
-/* Inserts by legality and score, after what is equal. */
+/* Inserts the last of n by legality and score, after what is equal. */
 static void insert(twi_candidate *c, uint32_t n, const twi_candidate *now) {
     for (; n > 0 && before(now, &c[n - 1]); n--)
         c[n] = c[n - 1];
     c[n] = *now;
 }
 
-static uint32_t list(const twi_view *v, const twi_wish *wish, twi_candidate **out) {
-    twi_offers *o = TWI_NEW(v->arena, twi_offers);
-    twi_propose_all(o, v);
-    twi_candidate *c = TWI_NEW_N(v->arena, twi_candidate, o->n + 1u);
-    for (uint32_t i = 0; i < o->n; i++) {
-        twi_candidate now = {.family = o->at[i].family, .ir = v->ir, .plan = o->at[i].plan};
-        judge(v, wish, &now);
-        insert(c, i, &now);
-    }
-    for (uint32_t i = 0; i < REFINED && i < o->n && c[i].legal; i++) {
+/* The first ones of a ranking have their places searched. */
+static void refine_first(const twi_view *v, const twi_wish *wish, twi_candidate *c, uint32_t n) {
+    for (uint32_t i = 0; i < REFINED && i < n && c[i].legal; i++) {
         twi_candidate now = c[i];
+        now.at = UINT32_MAX; /* it is first only where its score is less */
         refine(v, wish, &now);
         insert(c, i, &now);
     }
+}
+
+uint32_t twi_list_of(const twi_question *q, uint32_t scope, twi_candidate **out) {
+    twi_view *v = TWI_NEW(q->arena, twi_view);
+    twi_offers *o = TWI_NEW(q->arena, twi_offers);
+    twi_view_init(v, q->arena, q->ir, q->caps, scope);
+    v->effort = q->effort;
+    twi_offers_init(o, v);
+    twi_propose_all(o);
+    twi_splits splits = {0};
+    twi_find_splits(o, &splits);
+    for (uint32_t k = 0; k < splits.n; k++)
+        twi_offer_split(o, &splits.at[k]);
+    twi_candidate *c = TWI_NEW_N(v->arena, twi_candidate, o->n + 1u);
+    for (uint32_t i = 0; i < o->n; i++) {
+        twi_candidate now = {
+            .family = o->at[i].family, .ir = v->ir, .plan = o->at[i].plan, .at = i};
+        judge(v, q->wish, &now);
+        insert(c, i, &now);
+    }
+    refine_first(v, q->wish, c, o->n);
     *out = c;
     return o->n;
 }
 
-uint32_t twi_list_of(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_wish *wish,
-                     uint32_t scope, twi_candidate **out) {
-    twi_view *v = TWI_NEW(arena, twi_view);
-    twi_view_init(v, arena, ir, caps, scope);
-    return list(v, wish ? wish : &no_wish, out);
+/* Ranks the proposals from the i-th on among the first n; how many there are then. */
+static uint32_t rank(const twi_offers *o, const twi_wish *wish, uint32_t i, twi_candidate *first,
+                     uint32_t n) {
+    for (; i < o->n; i++) {
+        twi_candidate now = {
+            .family = o->at[i].family, .ir = o->view->ir, .plan = o->at[i].plan, .at = i};
+        judge(o->view, wish, &now);
+        if (n < REFINED || before(&now, &first[n - 1]))
+            insert(first, n < REFINED ? n++ : n - 1, &now);
+    }
+    return n;
+}
+
+bool twi_best_of(const twi_question *q, uint32_t scope, twi_candidate *out) {
+    twi_view *v = TWI_NEW(q->arena, twi_view);
+    twi_offers *o = TWI_NEW(q->arena, twi_offers);
+    twi_candidate first[REFINED] = {{0}};
+    twi_view_init(v, q->arena, q->ir, q->caps, scope);
+    v->effort = q->effort;
+    twi_offers_init(o, v);
+    twi_propose_all(o);
+    uint32_t n = rank(o, q->wish, 0, first, 0);
+    twi_splits splits = {0};
+    twi_find_splits(o, &splits);
+    if (!q->wish->n_pins) /* pins may make another plan of it */
+        twi_rank_splits(o, &splits);
+    for (uint32_t k = 0; k < splits.n; k++) {
+        const bool full = n == REFINED && first[n - 1].legal;
+        const uint32_t from = o->n;
+        if (splits.at[k].least > q->limit || (full && splits.at[k].least > first[n - 1].score))
+            break;
+        twi_offer_split(o, &splits.at[k]);
+        n = rank(o, q->wish, from, first, n);
+    }
+    refine_first(v, q->wish, first, n);
+    *out = first[0];
+    return n > 0 && out->legal;
 }
 
 void twi_share_entries(twi_plans *plans) {
@@ -110,20 +142,18 @@ void twi_share_entries(twi_plans *plans) {
     }
 }
 
-twi_plans *twi_default_of(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
-                          const twi_wish *wish, twi_why *why) {
-    twi_plans *plans = TWI_NEW(arena, twi_plans);
-    plans->ir = ir;
-    plans->n = twi_par_count(ir);
-    plans->scope = TWI_NEW_N(arena, twi_plan, plans->n);
+twi_plans *twi_default_of(const twi_question *q, twi_why *why) {
+    twi_plans *plans = TWI_NEW(q->arena, twi_plans);
+    plans->ir = q->ir;
+    plans->n = twi_par_count(q->ir);
+    plans->scope = TWI_NEW_N(q->arena, twi_plan, plans->n);
     for (uint32_t k = 0; k < plans->n; k++) {
-        twi_candidate *c;
-        uint32_t n = twi_list_of(arena, ir, caps, wish, k, &c);
-        if (!n || !c[0].legal) {
-            *why = c[0].why;
+        twi_candidate best;
+        if (!twi_best_of(q, k, &best)) {
+            *why = best.why;
             return NULL;
         }
-        plans->scope[k] = *c[0].plan;
+        twi_plan_copy(q->arena, &plans->scope[k], best.plan);
     }
     twi_share_entries(plans);
     return plans;

@@ -154,3 +154,8 @@ double twi_search_cost(const tw_ir *ir, const twi_caps *caps, const twi_features
         caps->family == TWI_FAMILY_SIMT ? implicit_cost(ir, caps, f) : explicit_cost(ir, caps, f);
     return f->then ? ns + twi_search_cost(ir, caps, f->then) : ns;
 }
+
+double twi_search_least(const twi_caps *caps) {
+    return caps->launch_ns +
+           (caps->family == TWI_FAMILY_SIMT ? caps->group_ns + caps->latency_ns : 0);
+}

@@ -7,6 +7,8 @@
 #include "plan/split.h"
 #include "search/view.h"
 
+#include <math.h>
+
 enum { TRIES = 160 };
 
 typedef struct {
@@ -438,7 +440,8 @@ static void draw_entries(draw *d) {
 /* Nothing drawn was legal: the families' proposals, in a drawn order. */
 static bool fall_back(draw *d, twi_why *why) {
     twi_candidate *c;
-    uint32_t n = twi_list_of(d->v->arena, d->v->ir, d->v->caps, d->wish, d->v->scope, &c), good = 0;
+    twi_question q = {d->v->arena, d->v->ir, d->v->caps, d->wish, NULL, INFINITY};
+    uint32_t n = twi_list_of(&q, d->v->scope, &c), good = 0;
     while (good < n && c[good].legal)
         good++;
     if (!good) {

@@ -29,7 +29,7 @@ static bool same_stage(const tw_ir *ir, const twi_stage_plan *s, const twi_stage
            memcmp(s->order, t->order, s->n * sizeof s->order[0]) == 0;
 }
 
-static bool same_plan(const tw_ir *ir, const twi_plan *x, const twi_plan *y) {
+bool twi_same_plan(const tw_ir *ir, const twi_plan *x, const twi_plan *y) {
     bool same = x->frames == y->frames && x->stages == y->stages && x->then == y->then &&
                 x->order == y->order && x->band == y->band && x->persistent == y->persistent;
     for (unsigned i = 0; same && i < x->frames; i++)
@@ -39,17 +39,6 @@ static bool same_plan(const tw_ir *ir, const twi_plan *x, const twi_plan *y) {
     for (unsigned i = 0; same && i < x->stages; i++)
         same = same_stage(ir, &x->stage[i], &y->stage[i]);
     return same;
-}
-
-void twi_offer(twi_offers *o, const char *family, twi_plan *p) {
-    if (o->n == TWI_MAX_PROPOSALS)
-        return;
-    twi_view_finish(o->view, p);
-    for (uint32_t i = 0; i < o->n; i++)
-        if (same_plan(o->view->ir, o->at[i].plan, p))
-            return;
-    o->at[o->n].family = family;
-    o->at[o->n++].plan = p;
 }
 
 /* Facts that make wide accesses possible: all arrays start at multiples of a vector. */
@@ -67,13 +56,28 @@ static void add_aligned(const twi_view *v, twi_plan *p) {
         twi_push(v->arena, &p->entry, e);
 }
 
-void twi_propose_all(twi_offers *o, const twi_view *v) {
-    *o = (twi_offers){.view = v};
+void twi_offers_init(twi_offers *o, const twi_view *v) {
+    o->view = v;
+    o->seconds = NULL;
+    o->n = 0;
+}
+
+void twi_offer(twi_offers *o, const char *family, twi_plan *p) {
+    if (o->n == TWI_MAX_PROPOSALS)
+        return;
+    twi_view_finish(o->view, p);
+    for (uint32_t i = 0; i < o->n; i++)
+        if (twi_same_plan(o->view->ir, o->at[i].plan, p))
+            return;
+    if (p->entry.n == 1) /* else it was made of one that has it */
+        add_aligned(o->view, p);
+    o->at[o->n].family = family;
+    o->at[o->n++].plan = p;
+}
+
+void twi_propose_all(twi_offers *o) {
     twi_propose_rows(o);
     twi_propose_pointwise(o);
     twi_propose_matrix(o);
     twi_propose_general(o);
-    twi_propose_splits(o);
-    for (uint32_t i = 0; i < o->n; i++)
-        add_aligned(v, o->at[i].plan);
 }

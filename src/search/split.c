@@ -1,43 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Split folds: where a family's plan has too few groups to fill the target, the outermost time
  * digit of a folded axis goes to groups too. The second launch's plan is the best for what the
- * split leaves, searched once for each number of parts.
+ * split leaves, searched once for each number of parts, and only where the first launch leaves time
+ * for one.
  */
 #include "plan/split.h"
 #include "search/view.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 enum { MOST_PARTS = 12 }; /* numbers of parts for which a second launch is searched */
 
-/* Second launches found so far. */
-typedef struct {
+/* A second launch of some number of parts: by any plan, and by the best one. */
+typedef struct twi_second {
+    int64_t parts;
+    const tw_ir *ir; /* NULL: no such launch */
+    twi_plan *any;
+    bool fits; /* is that one legal? */
+    bool searched;
+    twi_plan *best; /* NULL: none is legal */
+} second;
+
+typedef struct twi_seconds {
     unsigned n;
-    struct {
-        int64_t parts;
-        twi_plan *plan; /* NULL: none is legal */
-    } at[MOST_PARTS];
+    second at[MOST_PARTS];
 } seconds;
 
-static twi_plan *search_second(const twi_view *v, const twi_plan *p) {
-    const tw_ir *ir = twi_split_ir(v->arena, v->ir, p);
-    twi_candidate *c;
-    uint32_t n = ir ? twi_search_list(v->arena, ir, v->caps, NULL, v->scope, &c) : 0;
-    if (!n || !c[0].legal)
-        return NULL;
-    c[0].plan->second = true;
-    c[0].plan->entry = p->entry;
-    return c[0].plan;
+static twi_plan *of_second(const twi_plan *first, twi_plan *p) {
+    p->second = true;
+    p->entry = first->entry; /* main alone */
+    p->entry.n = p->entry.cap = 1;
+    return p;
 }
 
-static twi_plan *second(seconds *s, const twi_view *v, const twi_plan *p, unsigned axis) {
+/* A plan for it that any second launch could have, if it is legal. */
+static void plain_second(const twi_view *v, second *s, const twi_plan *p) {
+    twi_why why;
+    twi_view *then = TWI_NEW(v->arena, twi_view);
+    twi_view_init(then, v->arena, s->ir, v->caps, v->scope);
+    s->any = twi_view_plan(then);
+    twi_view_finish(then, s->any);
+    s->fits = twi_plan_legal(s->ir, v->caps, s->any, &why);
+    (void)of_second(p, s->any);
+}
+
+/* NULL: that many numbers of parts have been asked for already. */
+static second *second_of(twi_offers *o, const twi_plan *p, unsigned axis) {
+    const twi_view *v = o->view;
     int64_t parts = p->frame[0].map[axis].d[0].extent;
-    for (unsigned k = 0; k < s->n; k++)
-        if (s->at[k].parts == parts)
-            return s->at[k].plan;
-    if (s->n == MOST_PARTS)
+    if (!o->seconds)
+        o->seconds = TWI_NEW(v->arena, seconds);
+    for (unsigned k = 0; k < o->seconds->n; k++)
+        if (o->seconds->at[k].parts == parts)
+            return &o->seconds->at[k];
+    if (o->seconds->n == MOST_PARTS)
         return NULL;
-    s->at[s->n].parts = parts;
-    s->at[s->n].plan = search_second(v, p);
-    return s->at[s->n++].plan;
+    second *s = &o->seconds->at[o->seconds->n++];
+    *s = (second){.parts = parts, .ir = twi_split_ir(v->arena, v->ir, p)};
+    return s;
+}
+
+static twi_plan *best_second(const twi_view *v, second *s, const twi_plan *p) {
+    static const twi_wish no_wish = {0};
+    twi_question q = {v->arena, s->ir, v->caps, &no_wish, v->effort, INFINITY};
+    twi_candidate c;
+    if (!s->searched && twi_best_form(&q, v->scope, &c))
+        s->best = of_second(p, c.plan);
+    s->searched = true;
+    return s->best;
+}
+
+/* What the plan takes at least, whatever its second launch; its first is counted beside any. One
+ * that is refused with a second launch that is legal takes for ever. */
+static double least(const twi_view *v, second *s, twi_plan *p) {
+    twi_features f;
+    twi_why why;
+    if (!s->any)
+        plain_second(v, s, p);
+    if (!s->fits)
+        return 0;
+    p->then = s->any;
+    bool counted = twi_plan_counted(v->arena, v->ir, v->caps, p, &f, &why);
+    p->then = NULL;
+    if (!counted)
+        return INFINITY;
+    twi_effort_add(v->effort, &f);
+    f.then = NULL;
+    return twi_search_cost(v->ir, v->caps, &f) + twi_search_least(v->caps);
 }
 
 /* The folded axis whose outermost digit runs in time and is longest; 0: none. */
@@ -57,19 +107,15 @@ static unsigned split_axis(const twi_view *v, const twi_plan *p) {
 }
 
 /* The plan with `parts` groups where it had one. */
-static void offer_parts(twi_offers *o, seconds *s, const char *family, const twi_plan *from,
-                        unsigned axis, int64_t parts) {
+static void add_parts(twi_offers *o, uint32_t i, unsigned axis, int64_t parts, twi_splits *out) {
     const twi_view *v = o->view;
-    twi_plan *p = twi_copy(v->arena, from, sizeof *from);
+    const twi_plan *from = o->at[i].plan;
+    twi_plan *p = TWI_NEW(v->arena, twi_plan);
+    twi_plan_copy(v->arena, p, from);
     twi_map *m = &p->frame[0].map[axis];
     int64_t rest = twi_cdiv(m->d[0].extent, parts);
-    p->place.at = NULL; /* what keeps values beyond the first launch goes */
-    p->place.n = p->place.cap = 0;
-    for (uint32_t k = 0; k < from->place.n; k++) {
-        twi_place place = from->place.at[k];
-        place.keep = TWI_KEEP_NONE;
-        twi_push(v->arena, &p->place, place);
-    }
+    for (uint32_t k = 0; k < p->place.n; k++) /* what keeps values beyond the first launch goes */
+        p->place.at[k].keep = TWI_KEEP_NONE;
     if (rest > 1) {
         if (m->n == TWI_MAX_DIGITS)
             return;
@@ -77,29 +123,30 @@ static void offer_parts(twi_offers *o, seconds *s, const char *family, const twi
         m->n++;
         m->d[1].extent = rest;
         for (unsigned k = 0; k < p->stages; k++) /* the same digits, one further right */
-            for (unsigned i = 0; i < p->stage[k].n; i++)
-                p->stage[k].order[i].digit =
-                    (uint8_t)(p->stage[k].order[i].digit + (p->stage[k].order[i].axis == axis));
+            for (unsigned d = 0; d < p->stage[k].n; d++)
+                p->stage[k].order[d].digit =
+                    (uint8_t)(p->stage[k].order[d].digit + (p->stage[k].order[d].axis == axis));
     } else if (m->d[0].level == TWI_LV_SERIAL) {
         return; /* stages need their trips */
     }
     m->d[0] = (twi_digit){.level = TWI_LV_GRID, .extent = twi_cdiv(m->d[0].extent, rest)};
     twi_view_finish(v, p);
-    p->then = second(s, v, p, axis);
-    if (p->then)
-        twi_offer(o, family, p);
+    for (uint32_t k = 0; k < out->n; k++)
+        if (twi_same_plan(v->ir, out->at[k].plan, p))
+            return;
+    second *s = second_of(o, p, axis);
+    if (s && s->ir && o->n + out->n < TWI_MAX_PROPOSALS)
+        twi_push(v->arena, out, ((twi_split){.plan = p, .then = s, .family = o->at[i].family}));
 }
 
-void twi_propose_splits(twi_offers *o) {
+void twi_find_splits(twi_offers *o, twi_splits *out) {
     const twi_view *v = o->view;
-    seconds s = {0};
-    uint32_t n = o->n;
     if (v->caps->family != TWI_FAMILY_SIMT || v->serial || v->again)
         return;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < o->n; i++) {
         const twi_plan *p = o->at[i].plan;
         int64_t groups = twi_plan_groups(p), units = v->caps->units;
-        unsigned axis = p->frames == 1 && !p->then ? split_axis(v, p) : 0;
+        unsigned axis = p->frames == 1 ? split_axis(v, p) : 0;
         if (!axis || groups < 1 || groups > units)
             continue;
         for (int64_t fill = 1; fill <= 4; fill *= 2) {
@@ -107,7 +154,25 @@ void twi_propose_splits(twi_offers *o) {
             int64_t most = p->frame[0].map[axis].d[0].extent;
             bool all = parts > most || v->canonical >> axis & 1; /* a chunk a group */
             if (parts > 1)
-                offer_parts(o, &s, o->at[i].family, p, axis, all ? most : parts);
+                add_parts(o, i, axis, all ? most : parts, out);
         }
     }
+}
+
+static int by_least(const void *x, const void *y) {
+    const twi_split *a = x, *b = y;
+    return a->least < b->least ? -1 : a->least > b->least;
+}
+
+void twi_rank_splits(const twi_offers *o, twi_splits *splits) {
+    for (uint32_t k = 0; k < splits->n; k++)
+        splits->at[k].least = least(o->view, splits->at[k].then, splits->at[k].plan);
+    if (splits->n)
+        qsort(splits->at, splits->n, sizeof *splits->at, by_least);
+}
+
+void twi_offer_split(twi_offers *o, const twi_split *s) {
+    s->plan->then = best_second(o->view, s->then, s->plan);
+    if (s->plan->then)
+        twi_offer(o, s->family, s->plan);
 }

@@ -18,7 +18,14 @@ typedef struct {
     int64_t block;  /* BLOCK and tiled STEP; untiled STEP: 1; else 0 */
 } twi_axis_view;
 
+/* What a search took: walks, and the instructions that they built. */
+typedef struct {
+    uint32_t walks;
+    uint64_t built;
+} twi_effort;
+
 typedef struct twi_view {
+    twi_effort *effort; /* or NULL */
     twi_arena *arena;
     const tw_ir *ir;
     const twi_caps *caps;
@@ -90,20 +97,35 @@ void twi_view_keep(const twi_view *v, twi_plan *p, twi_keep_mode mode);
 /* ---- families: each proposes finished plans ---- */
 typedef struct {
     const twi_view *view;
+    struct twi_seconds *seconds; /* split.c: second launches found so far */
     uint32_t n;
     struct {
         const char *family;
         twi_plan *plan;
     } at[TWI_MAX_PROPOSALS];
 } twi_offers;
+void twi_offers_init(twi_offers *o, const twi_view *v);
 /* Adds p (finished here) unless an equal one is there or the list is full. */
 void twi_offer(twi_offers *o, const char *family, twi_plan *p);
 void twi_propose_general(twi_offers *o);
 void twi_propose_rows(twi_offers *o);
 void twi_propose_pointwise(twi_offers *o);
 void twi_propose_matrix(twi_offers *o);
-void twi_propose_splits(twi_offers *o); /* of what is there already */
-void twi_propose_all(twi_offers *o, const twi_view *v);
+void twi_propose_all(twi_offers *o); /* of these families */
+bool twi_same_plan(const tw_ir *ir, const twi_plan *x, const twi_plan *y);
+
+/* ---- split.c: proposals with groups for parts of a fold, in the order of those they are made of
+ * ---- */
+typedef struct {
+    const char *family;
+    twi_plan *plan; /* lacks its second launch */
+    struct twi_second *then;
+    double least; /* ns, whatever that is */
+} twi_split;
+typedef TWI_VEC(twi_split) twi_splits;
+void twi_find_splits(twi_offers *o, twi_splits *out);
+void twi_rank_splits(const twi_offers *o, twi_splits *splits); /* by the least they take */
+void twi_offer_split(twi_offers *o, const twi_split *s);       /* with the best second launch */
 
 /* Applies the pins that shape plans; false: why. Figures are checked by twi_pins_hold. */
 bool twi_pins_apply(const twi_view *v, const twi_wish *wish, twi_plan *p, twi_why *why);
@@ -111,10 +133,24 @@ bool twi_pins_hold(const twi_view *v, const twi_wish *wish, const twi_plan *p,
                    const twi_features *f, twi_why *why);
 
 /* ---- one tile IR as it stands; merges.c asks for each form of a program ---- */
-uint32_t twi_list_of(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_wish *wish,
-                     uint32_t scope, twi_candidate **out);
-twi_plans *twi_default_of(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
-                          const twi_wish *wish, twi_why *why);
+typedef struct {
+    twi_arena *arena;
+    const tw_ir *ir;
+    const twi_caps *caps;
+    const twi_wish *wish;
+    twi_effort *effort; /* or NULL */
+    double limit;       /* ns: splits that take more are of no interest */
+} twi_question;
+uint32_t twi_list_of(const twi_question *q, uint32_t scope, twi_candidate **out);
+/* The first of that list, sooner. False: none is legal, out->why. */
+bool twi_best_of(const twi_question *q, uint32_t scope, twi_candidate *out);
+twi_plans *twi_default_of(const twi_question *q, twi_why *why);
+/* The best of all forms. */
+bool twi_best_form(const twi_question *q, uint32_t scope, twi_candidate *out);
+/* One walk, and that of a second launch. */
+void twi_effort_add(twi_effort *e, const twi_features *f);
+/* No launch takes less, ns. */
+double twi_search_least(const twi_caps *caps);
 twi_plans *twi_random_of(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
                          const twi_wish *wish, uint64_t seed, twi_why *why);
 
