@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Recorded targets that are built in, each in its text form: the bytes of caps/NAME.caps. simt32,
  * simt4 and simt1 are no devices: the loop IR interpreter runs their plans. sm_80 is an A100 of
- * 80 GB, sm_90a an H200, sm_100 a B200; docs/porting.md names the sources of their figures.
+ * 80 GB, sm_90a an H200, sm_100 a B200, opencl-a770 an Arc A770; docs/porting.md names the sources
+ * of their figures.
  */
 #include "caps/caps.h"
 
@@ -71,6 +72,15 @@ static const struct {
      "0\nop_ns 0 0.134 1.4 "
      "4\nbyte_ns 0.000125\ncache_byte_ns 0.0001\nnear_byte_ns 0.00004\nlatency_ns 400\nturn_ns "
      "0.53\nbarrier_ns 20\nlaunch_ns 500\nlane_round_ns 15\ngroup_ns 200\ntrip_ns 5\n"},
+    {"opencl-a770",
+     "caps opencl-a770\nfamily simt\nisa none\nvector_bytes 4\nregisters 64\nlane 16\nsub "
+     "64\nworkers 1024\nshared 65536\nbanks 32\nslots 64\nunits 32\nunit_workers 2048\nunit_groups "
+     "32\n"
+     "unit_registers 131072\nunit_shared 131072\naccess_bytes 16\ncache_bytes 16777216\nindexable "
+     "yes\nfma yes\nf16 no\nbf16 no\nhalf_casts no\nlane_ops yes\nprobe 0\nop_ns 0 0.06 0.6 "
+     "3\nbyte_ns 0.0018\n"
+     "cache_byte_ns 0.0006\nnear_byte_ns 0.0001\nlatency_ns 400\nturn_ns 0.48\nbarrier_ns "
+     "30\nlaunch_ns 4000\nlane_round_ns 15\ngroup_ns 300\ntrip_ns 6\n"},
     {"simt1",
      "caps simt1\nfamily simt\nisa none\nvector_bytes 4\nregisters 64\nlane 1\nsub 32\nworkers "
      "32\nshared 16384\nbanks 4\nslots 256\nunits 4\nunit_workers 64\nunit_groups "

@@ -40,7 +40,7 @@ static tw_target_info describe(tw_context *ctx, const char *name) {
                                twi_text(&ctx->names, where.caps.isa),
                                ctx->env.cc ? ctx->env.cc : "cc, gcc or clang");
     else if (where.kind == TWI_WHERE_OPENCL)
-        info.note = "the loader's first device; source is OpenCL C 1.2";
+        info.note = "the loader's first device; source is OpenCL C";
     return info;
 }
 

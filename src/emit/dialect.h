@@ -69,6 +69,9 @@ typedef struct {
     bool offsets;           /* arguments are whole buffers: where element 0 stands is told apart */
     const char *group;      /* number of the group in this launch */
     const char *worker;     /* number of the worker in its group */
+    const char *lane, *sub; /* of a worker in subgroups of several; NULL: from its number */
+    const char *lanes;      /* before the kernel: subgroups of $1 lanes; NULL: always so */
+    const char *subgroups;  /* line before the first function with such; NULL: none */
     const char *shared;     /* an object of the group: $T, $0 name, $1 elements, $2 byte offset */
     const char *shared_all; /* line before the first of them; NULL: none */
     const char *space[TWI_OBJ_SCRATCH + 1]; /* of a pointer into an object, by its kind */
@@ -95,12 +98,13 @@ struct twi_dialect {
                                               index arithmetic has none and goes by `op` */
     const twi_sized (*merge)[TWI_CLASSES]; /* atomics, by twi_merge_kind: $0 pointer, $1 value */
     const twi_part *part;                  /* ends with a row without name */
-    const twi_part *single;  /* before these, where operand 0 has no more than 32 bits;
-                                NULL: none */
-    const char *wide_suffix; /* of a 64-bit literal */
-    const char *suffix;      /* $F: of a function of floats */
-    const char *infinity;    /* $F */
-    const char *pattern[2];  /* a float, a double by its bits $0 */
+    const twi_part *own;                   /* before these; NULL: none */
+    const twi_part *single;                /* before all, where operand 0 has no more than 32 bits;
+                                              NULL: none */
+    const char *wide_suffix;               /* of a 64-bit literal */
+    const char *suffix;                    /* $F: of a function of floats */
+    const char *infinity;                  /* $F */
+    const char *pattern[2];                /* a float, a double by its bits $0 */
     /* explicit lanes */
     const char *vector_type; /* typedef: $E element, $0 name, $1 bytes, $2 elements; SIMT: a
                                 structure of them, `e` */

@@ -136,9 +136,9 @@ static void value(twi_emitter *e, twi_lid v) {
     e->value[v].text = name;
 }
 
-/* Explicit lanes: a group is one worker, who waits for nobody. */
+/* A worker with explicit lanes, or alone in its subgroup, waits for nobody there. */
 static void barrier(twi_emitter *e, unsigned scope) {
-    if (!e->f->explicit_lanes && *e->d->simt->barrier[scope])
+    if (!e->f->explicit_lanes && (scope == TWI_SCOPE_GROUP || e->f->lanes > 1))
         twi_line(e, "%s", e->d->simt->barrier[scope]);
 }
 
@@ -199,6 +199,8 @@ static void function(twi_emitter *e, uint32_t func, twi_sb *out) {
         twi_sb_str(&e->head, simt->wide_atomics);
     if (simt && simt->doubles && has_doubles(e->f) && twi_need(e, "doubles"))
         twi_sb_str(&e->head, simt->doubles);
+    if (simt && simt->subgroups && e->f->lanes > 1 && twi_need(e, "subgroups"))
+        twi_sb_str(&e->head, simt->subgroups);
     count_uses(e);
     body(e, e->f->first);
     twi_sb_str(out, twi_sb_text(&e->head));

@@ -107,13 +107,17 @@ static const char *parameter(twi_emitter *e, const twi_pass *p) {
 }
 
 static void open_kernel(twi_emitter *e, uint32_t func, twi_sb *out) {
-    const twi_spell s = {.from = TW_I64,
-                         .to = TW_I64,
-                         .count = 1,
-                         .arg = {number(e, (uint64_t)e->f->lanes * e->f->subs)}};
+    const twi_spell s = {
+        .from = TW_I64,
+        .to = TW_I64,
+        .count = 1,
+        .arg = {number(e, (uint64_t)e->f->lanes * e->f->subs), number(e, e->f->lanes)}};
     twi_pass *pass;
     const unsigned n = twi_emit_passed(e->f, e->d, e->arena, &pass);
-    twi_sb_printf(out, "\n%s %s(", twi_expand(e, e->d->simt->kernel, &s),
+    twi_sb_char(out, '\n');
+    if (e->d->simt->lanes && e->f->lanes > 1)
+        twi_sb_str(out, twi_expand(e, e->d->simt->lanes, &s));
+    twi_sb_printf(out, "%s %s(", twi_expand(e, e->d->simt->kernel, &s),
                   twi_emit_name(e->loop, e->d, func, e->arena));
     for (unsigned i = 0; i < n; i++)
         twi_sb_printf(out, "%s%s", i ? ",\n    " : "", parameter(e, &pass[i]));
@@ -138,13 +142,15 @@ static const char *id(twi_emitter *e, unsigned level) {
         text = twi_format(e->arena, "first + (%s)%s", type, e->d->simt->group);
     } else if (level == TWI_LV_LANE) {
         name = "lane";
-        text = twi_format(e->arena, "(%s)(%s %% %s)", type, worker, lanes);
+        text = e->d->simt->lane ? twi_format(e->arena, "(%s)%s", type, e->d->simt->lane)
+                                : twi_format(e->arena, "(%s)(%s %% %s)", type, worker, lanes);
         if (e->f->lanes == 1)
             return "0";
     } else {
         name = "sub";
-        text = e->f->lanes == 1 ? twi_format(e->arena, "(%s)%s", type, worker)
-                                : twi_format(e->arena, "(%s)(%s / %s)", type, worker, lanes);
+        text = e->f->lanes == 1  ? twi_format(e->arena, "(%s)%s", type, worker)
+               : e->d->simt->sub ? twi_format(e->arena, "(%s)%s", type, e->d->simt->sub)
+                                 : twi_format(e->arena, "(%s)(%s / %s)", type, worker, lanes);
     }
     twi_once(e, twi_format(e->arena, "const %s %s = %s;", type, name, text));
     return name;

@@ -90,6 +90,8 @@ static const char *helper(twi_emitter *e, const char *name, size_t n, const twi_
     if (tw_elem_size(s->from) <= 4)
         p = part_named(e->d->single, name, n, class, s->count > 1);
     if (!p)
+        p = part_named(e->d->own, name, n, class, s->count > 1);
+    if (!p)
         p = part_named(e->d->part, name, n, class, s->count > 1);
     if (!p)
         return not_spoken;

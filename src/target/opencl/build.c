@@ -20,11 +20,16 @@ void twi_cl_source(twi_target *t, const twi_loop *loop, twi_sb *out) {
 
 void *twi_cl_compile(const twi_cl_runtime *rt, const char *source, size_t n, char log[TWI_CL_LOG]) {
     enum { BUILD_LOG = 0x1183 };
-    const char *options = rt->is.single & TWI_CL_RIGHT_DIVIDE
-                              ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
-                              : "-cl-std=CL1.2";
+    /* Subgroups came with 2.0. */
+    const char *language = rt->is.lanes == 1                             ? "CL1.2"
+                           : strncmp(rt->is.speaks, "OpenCL 2.", 9) == 0 ? "CL2.0"
+                                                                         : "CL3.0";
+    char options[80];
     int32_t code = 0;
     size_t got = 0;
+    (void)snprintf(options, sizeof options, "-cl-std=%s%s", language,
+                   rt->is.single & TWI_CL_RIGHT_DIVIDE ? " -cl-fp32-correctly-rounded-divide-sqrt"
+                                                       : "");
     void *program = rt->cl.clCreateProgramWithSource(rt->context, 1, &source, &n, &code);
     if (program) {
         code = rt->cl.clBuildProgram(program, 1, &rt->device, options, NULL, NULL);

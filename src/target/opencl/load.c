@@ -92,6 +92,40 @@ static bool pick(twi_cl_runtime *rt, unsigned index, char error[TWI_ERROR_TEXT])
     return rt->device != NULL;
 }
 
+static bool listed(const char *extensions, const char *name) {
+    const size_t n = strlen(name);
+    for (const char *at = extensions; (at = strstr(at, name)) != NULL; at += n)
+        if ((at == extensions || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+            return true;
+    return false;
+}
+
+uint32_t twi_cl_lanes(const char *extensions, const size_t *size, size_t n) {
+    static const char *const needed[] = {"cl_khr_subgroups", "cl_khr_subgroup_shuffle",
+                                         "cl_intel_required_subgroup_size"};
+    enum { MOST = 16 }; /* twice the lanes have half the registers each */
+    size_t most = 1;
+    for (size_t k = 0; k < sizeof needed / sizeof *needed; k++)
+        if (!listed(extensions, needed[k]))
+            return 1;
+    for (size_t k = 0; k < n; k++)
+        if (size[k] > most && size[k] <= MOST && (size[k] & (size[k] - 1)) == 0)
+            most = size[k];
+    return (uint32_t)most;
+}
+
+/* What does not fit into the room for it is not answered: then nothing is listed. */
+static uint32_t lanes_of(const twi_cl_runtime *rt) {
+    enum { EXTENSIONS = 0x1030, SIZES = 0x4108 };
+    char extensions[16384] = "";
+    size_t size[16] = {0}, bytes = 0;
+    (void)rt->cl.clGetDeviceInfo(rt->device, EXTENSIONS, sizeof extensions, extensions, NULL);
+    extensions[sizeof extensions - 1] = 0;
+    if (rt->cl.clGetDeviceInfo(rt->device, SIZES, sizeof size, size, &bytes) != 0)
+        return 1;
+    return twi_cl_lanes(extensions, size, bytes / sizeof *size);
+}
+
 static void describe(twi_cl_runtime *rt) {
     const struct {
         uint32_t what;
@@ -112,6 +146,7 @@ static void describe(twi_cl_runtime *rt) {
         (void)rt->cl.clGetDeviceInfo(rt->device, asked[k].what, asked[k].size, asked[k].at, NULL);
     rt->is.name[sizeof rt->is.name - 1] = rt->is.version[sizeof rt->is.version - 1] = 0;
     rt->is.speaks[sizeof rt->is.speaks - 1] = 0;
+    rt->is.lanes = lanes_of(rt);
 }
 
 bool twi_cl_start(twi_cl_runtime *rt, const char *path, unsigned index,

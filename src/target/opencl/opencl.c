@@ -77,11 +77,13 @@ bool twi_opencl_caps(tw_context *ctx, unsigned index, twi_caps *caps) {
     const bool cpu = is.type & TWI_CL_TYPE_CPU;
     const uint64_t workers = is.workers < MOST_WORKERS ? is.workers : MOST_WORKERS;
     caps->name = twi_intern_str(&ctx->names, "opencl");
-    caps->lane = 1;
-    caps->lane_ops = false;
-    caps->slots =
-        256; /* what other targets have in lanes: a canonical chunk of several lies in slots */
-    caps->workers = caps->sub = workers ? (uint32_t)workers : 1;
+    const uint32_t lanes = is.lanes;
+    caps->lane = lanes > 1 && workers >= lanes ? lanes : 1;
+    caps->lane_ops = caps->lane > 1;
+    if (caps->lane == 1) /* what others have in lanes: a canonical chunk of several lies in slots */
+        caps->slots = 256;
+    caps->workers = workers ? (uint32_t)workers : 1;
+    caps->sub = caps->workers / caps->lane;
     caps->barrier_workers = barrier_workers(&is);
     caps->shared = is.shared < UINT32_MAX ? (uint32_t)is.shared : UINT32_MAX;
     caps->units = is.units ? is.units : 1;

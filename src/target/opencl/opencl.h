@@ -40,6 +40,8 @@ typedef struct {
     char speaks[128];             /* of the device: "OpenCL 3.0 PoCL .." */
     uint64_t type, single, doubles, shared, workers;
     uint32_t units, unified;
+    uint32_t
+        lanes; /* of a subgroup, where that can be fixed and lanes can exchange values; else 1 */
 } twi_cl_device;
 
 typedef struct {
@@ -76,6 +78,9 @@ typedef struct {
 
 /* load.c */
 const char *twi_cl_words(int32_t error);
+/* The lanes that subgroups are to have on a device with these extensions and sizes of subgroups:
+ * the most up to 16; 1: no lane operations. */
+uint32_t twi_cl_lanes(const char *extensions, const size_t *size, size_t n);
 bool twi_cl_start(twi_cl_runtime *rt, const char *path, unsigned index, char error[TWI_ERROR_TEXT]);
 void twi_cl_stop(twi_cl_runtime *rt);
 bool twi_cl_loaded(const char *path); /* by anyone in this process */

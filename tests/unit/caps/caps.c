@@ -21,8 +21,8 @@ static int teardown(void **state) {
     return 0;
 }
 
-static const char *const names[] = {"cpu-baseline", "cpu-avx2", "cpu-avx512",
-                                    "simt32",       "simt4",    "simt1"};
+static const char *const names[] = {"cpu-baseline", "cpu-avx2", "cpu-avx512", "simt32",
+                                    "simt4",        "simt1",    "opencl-a770"};
 
 static const char *printed(tw_context *ctx, const twi_caps *caps) {
     twi_sb sb;
@@ -33,7 +33,7 @@ static const char *printed(tw_context *ctx, const twi_caps *caps) {
 
 static void named_are_files(void **state) {
     tw_context *ctx = *state;
-    for (unsigned i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         twi_caps caps, again;
         assert_true(twi_caps_named(ctx, names[i], &caps));
         char path[256], text[4096];

@@ -111,6 +111,7 @@ static const tongue tongues[] = {
     {"C", &twi_dialect_c, "cpu-baseline", NULL},
     {"C, AVX-512", &twi_dialect_c, "cpu-avx512", NULL},
     {"OpenCL C", &twi_dialect_opencl, "simt1", NULL},
+    {"OpenCL C with subgroups", &twi_dialect_opencl, "opencl-a770", NULL},
     {"CUDA C++", &twi_dialect_cuda, "sm_90a", NULL},
     {"C without vectors", &twi_dialect_c, "cpu-avx512", no_vectors},
     {"OpenCL C without wide accesses", &twi_dialect_opencl, "simt1", no_wide},

@@ -345,10 +345,34 @@ static void nothing_is_refused(void **state) {
 }
 
 /* Lane operations where there are none: OpenCL 1.2 says so, its caps have one lane. */
-static void no_lanes_in_opencl(void **state) {
+static void lanes_in_opencl(void **state) {
     fixture *f = *state;
-    exchange(f, 32);
-    has(emit(f, &twi_dialect_opencl), "tw_not_spoken");
+    exchange(f, 16);
+    const char *text = emit(f, &twi_dialect_opencl);
+    has(text, "#pragma OPENCL EXTENSION cl_khr_subgroups : enable\n");
+    has(text, "static float tw_lanexor_f32(float x, uint n)\n{\n"
+              "    const uint own = get_sub_group_local_id();\n"
+              "    return sub_group_shuffle(x, own ^ n);\n}\n");
+    has(text, "__attribute__((intel_reqd_sub_group_size(16)))\n"
+              "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\nvoid K_k_main(");
+    has(text, "const long lane = (long)get_sub_group_local_id();");
+    has(text, "const long sub = (long)get_sub_group_id();");
+    has(text, "    sub_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n");
+    assert_null(strstr(text, "get_local_id"));
+    assert_null(strstr(text, "tw_not_spoken"));
+    begin(f, TW_F32, 16);
+    const twi_lid at = id(f, TWI_LV_LANE), x = load(f, 1, at);
+    const twi_lid up = twi_lb_lane_shift(&f->c, x, 2), down = twi_lb_lane_shift(&f->c, up, -3);
+    const twi_lid small = twi_lb_op(&f->c, TWI_LT, down, x, 0);
+    store(f, 2, at, twi_lb_lane_read(&f->c, twi_lb_op(&f->c, TWI_ADD, down, x, 0), at));
+    store(f, 3, at, twi_lb_cast(&f->c, TW_I64, twi_lb_lane_xor(&f->c, small, 4)));
+    text = emit(f, &twi_dialect_opencl);
+    has(text, "return sub_group_shuffle(x, own < n ? own : own - n);");
+    has(text, "return sub_group_shuffle(x, own + n < get_sub_group_size() ? own + n : own);");
+    has(text, "tw_laneread_f32(float x, uint n)\n{\n    return sub_group_shuffle(x, n);\n}\n");
+    has(text, "static bool tw_lanexor_bool(bool x, uint n)\n");
+    has(text, "return sub_group_shuffle((int)x, own ^ n) != 0;");
+    has(text, "tw_laneread_f32(");
 }
 
 int main(void) {
@@ -361,7 +385,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(integers_wrap, start, stop),
         cmocka_unit_test_setup_teardown(literals, start, stop),
         cmocka_unit_test_setup_teardown(nothing_is_refused, start, stop),
-        cmocka_unit_test_setup_teardown(no_lanes_in_opencl, start, stop),
+        cmocka_unit_test_setup_teardown(lanes_in_opencl, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

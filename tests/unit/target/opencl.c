@@ -3,6 +3,7 @@
  * elements, a loader that is none, a device that is not there, a process forked too late. Needs a
  * driver (tools/setup test installs PoCL).
  */
+#include "target/opencl/opencl.h"
 #include "target/bitprobe.h"
 #include "target/codes.h"
 
@@ -207,12 +208,30 @@ static void build_log(void **state) {
     assert_null(module);
     assert_int_equal(tw_diag_get(f->ctx, 0).code, TWI_E_CL_COMPILE);
     assert_non_null(strstr(tw_diag_get(f->ctx, 0).text, "add_one"));
-    assert_non_null(strstr(tw_diag_get(f->ctx, 0).text, "tw_not_spoken"));
+    assert_non_null(strstr(tw_diag_get(f->ctx, 0).text, "sub_group"));
+}
+
+/* Lanes by the extension list: all three words, whole; the greatest power of two up to 16. */
+static void lanes(void **state) {
+    (void)state;
+    static const size_t sizes[] = {8, 16, 24, 32, 64};
+    const char *all =
+        "cl_khr_subgroups cl_khr_subgroup_shuffle cl_intel_required_subgroup_size cl_khr_fp64";
+    assert_int_equal(twi_cl_lanes(all, sizes, 5), 16);
+    assert_int_equal(twi_cl_lanes(all, sizes, 1), 8);
+    assert_int_equal(twi_cl_lanes(all, sizes, 0), 1);
+    assert_int_equal(twi_cl_lanes(all + 1, sizes, 5), 1);
+    assert_int_equal(twi_cl_lanes("cl_khr_subgroups cl_khr_subgroup_shuffle_relative "
+                                  "cl_intel_required_subgroup_size",
+                                  sizes, 5),
+                     1);
+    assert_int_equal(twi_cl_lanes("", sizes, 5), 1);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         /* first what must find OpenCL closed */
+        cmocka_unit_test(lanes),
         cmocka_unit_test(nothing_to_open),
         cmocka_unit_test_setup_teardown(build_log, start, stop),
         cmocka_unit_test_setup_teardown(early_enough_to_fork, start, stop),
