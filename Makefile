@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The front door. CMake and Ninja do the work (CMakePresets.json); tools/setup installs what is missing.
 # K PLANS TARGET TARGETS PART reach the scripts as environment variables; TW_TOOL is the tool to run.
-.PHONY: all release demo test verify faults bits exhaustive bench-cpu bench-gpu bench-plan check clean
+.PHONY: all release demo test verify faults bits exhaustive bench-cpu bench-gpu bench-plan bench-calls check clean
 .NOTPARALLEL:
 
 ROOT := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
@@ -32,9 +32,9 @@ demo verify faults bits exhaustive: release
 bench-cpu bench-gpu: release
 	@tools/call $(subst bench-,bench/,$@)/run
 
-bench-plan: release
-	@ninja -C $(BUILD) --quiet bench_plan
-	@$(BUILD)/bench_plan
+bench-plan bench-calls: release
+	@ninja -C $(BUILD) --quiet $(subst -,_,$@)
+	@$(BUILD)/$(subst -,_,$@)
 
 check:
 	@tools/setup test

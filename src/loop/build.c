@@ -10,7 +10,11 @@
 
 #include <assert.h>
 
-enum { BUCKETS = 1024, LOOK = 48 /* older instructions looked at before giving up */ };
+enum {
+    BUCKETS = 1024,
+    LOOK = 48,  /* older instructions looked at before giving up */
+    FIRST = 256 /* instructions for which there is room at once */
+};
 
 void twi_loop_array(twi_loop *loop, const tw_ir *ir, uint32_t array) {
     const twi_array *from = &ir->array.at[array];
@@ -108,6 +112,10 @@ uint32_t twi_loop_func(twi_loop *loop, twi_sym name, uint32_t entry, uint32_t sc
 
 void twi_cursor_init(twi_cursor *c, twi_loop *loop, uint32_t func) {
     *c = (twi_cursor){.loop = loop, .f = &loop->func.at[func]};
+    twi_reserve(loop->arena, &c->f->ins, FIRST);
+    twi_reserve(loop->arena, &c->f->args, 2 * FIRST);
+    twi_reserve(loop->arena, &c->chain, FIRST);
+    twi_reserve(loop->arena, &c->parent, FIRST);
     twi_push(loop->arena, &c->last, 0);
     twi_push(loop->arena, &c->chain, 0);
     twi_push(loop->arena, &c->parent, 0);

@@ -22,8 +22,9 @@ static unsigned even_out(twi_lowering *w, twi_lid *a, unsigned n) {
 /* ---- what is there already ----------------------------------------------------------------------
  */
 static unsigned chain_of(const twi_known *k) {
-    uint64_t h = twi_hash_mix(((uint64_t)k->op << 32) | k->attr, ((uint64_t)k->a << 32) | k->b);
-    return (unsigned)(h % TWI_KNOWN_CHAINS);
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = (((uint64_t)k->op << 32 | k->attr) * odd ^ ((uint64_t)k->a << 32 | k->b)) * odd;
+    return (unsigned)(h >> 48) % TWI_KNOWN_CHAINS;
 }
 
 static twi_lid find_known(const twi_lowering *w, const twi_known *k) {

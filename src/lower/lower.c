@@ -223,10 +223,6 @@ void twi_tally(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const tw
     twi_loop *scratch = new_module(arena, ir, caps, parts, n);
     for (uint32_t k = 0; k < n; k++)
         tally_part(arena, scratch, caps, &parts[k], ir->array.n, k ? out->then : out);
-    twi_order *orders;
-    uint32_t folds = twi_plan_orders(arena, ir, caps, plan, &orders);
-    for (uint32_t k = 0; k < folds; k++)
-        out->depth = orders[k].depth > out->depth ? orders[k].depth : out->depth;
     twi_arena_reset(arena, mark);
 }
 

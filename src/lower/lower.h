@@ -36,7 +36,7 @@ typedef struct twi_features {
     uint32_t built;  /* by the walk: what planning costs */
     uint32_t stripe, shared_bytes,
         slots; /* elements kept a worker; bytes a group; most slots of one value */
-    uint32_t workers, lanes, depth; /* deepest float fold */
+    uint32_t workers, lanes;
     int64_t groups;
     struct twi_features *then; /* of the second launch, where the plan splits folds */
 } twi_features;

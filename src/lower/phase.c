@@ -534,16 +534,16 @@ static bool fits(const walk *g, const item *root) {
     return true;
 }
 
-static void add_root(twi_lowering *w, walk *groups, unsigned *n, uint32_t region, item root) {
+static void add_root(twi_lowering *w, walk **groups, unsigned *n, uint32_t region, item root) {
     bool effect = root.kind == ITEM_STORE || root.kind == ITEM_YIELD || w->plan->frames > 1;
     root.frame = (uint8_t)twi_frame_of(w, root.id);
     twi_w_enter(w, root.frame);
     for (unsigned k = effect && *n ? *n - 1 : 0; k < *n; k++)
-        if (fits(&groups[k], &root)) {
-            twi_push(w->arena, &groups[k].roots, root);
+        if (fits(groups[k], &root)) {
+            twi_push(w->arena, &groups[k]->roots, root);
             return;
         }
-    walk *g = &groups[(*n)++];
+    walk *g = groups[(*n)++] = TWI_NEW(w->arena, walk);
     g->w = w;
     g->region = region;
     g->frame = root.frame;
@@ -558,7 +558,7 @@ static void make_home(twi_lowering *w, twi_id v) {
     w->home[v].frame = (uint8_t)w->frame_id;
 }
 
-static void add_body_roots(twi_lowering *w, uint32_t region, unsigned p, walk *groups,
+static void add_body_roots(twi_lowering *w, uint32_t region, unsigned p, walk **groups,
                            unsigned *n) {
     const twi_region *r = &w->ir->region.at[region];
     for (uint32_t k = 0; k < r->body.n; k++) {
@@ -591,7 +591,7 @@ static void add_body_roots(twi_lowering *w, uint32_t region, unsigned p, walk *g
     }
 }
 
-static void add_yields(twi_lowering *w, uint32_t region, unsigned p, walk *groups, unsigned *n) {
+static void add_yields(twi_lowering *w, uint32_t region, unsigned p, walk **groups, unsigned *n) {
     const twi_region *r = &w->ir->region.at[region];
     for (uint32_t k = 0; k < r->yields.n; k++) {
         twi_id y = r->yields.at[k], carry = r->carries.at[k];
@@ -611,10 +611,10 @@ static void add_yields(twi_lowering *w, uint32_t region, unsigned p, walk *group
 
 void twi_w_phase(twi_lowering *w, uint32_t region, unsigned p) {
     const twi_region *r = &w->ir->region.at[region];
-    walk *groups = TWI_NEW_N(w->arena, walk, r->body.n + r->yields.n + 1);
+    walk **groups = TWI_NEW_N(w->arena, walk *, r->body.n + r->yields.n + 1);
     unsigned n = 0;
     add_body_roots(w, region, p, groups, &n);
     add_yields(w, region, p, groups, &n);
     for (unsigned k = 0; k < n; k++)
-        emit_group(&groups[k]);
+        emit_group(groups[k]);
 }

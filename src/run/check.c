@@ -94,15 +94,16 @@ static tw_status take_pointer(const twi_argument *a, const tw_tensor *t, void **
     return TW_OK;
 }
 
-static twi_box box_of(const tw_kernel *k, const twi_bound *b, uint32_t id) {
+/* Only the dimensions that there are: what is beyond the rank is not looked at. */
+static void box_of(const tw_kernel *k, const twi_bound *b, uint32_t id, twi_box *box) {
     const twi_argument *a = &k->array[id];
-    const int64_t size = (int64_t)tw_elem_size((tw_elem)a->elem);
-    twi_box box = {.base = b->array[id], .size = (size_t)size, .rank = a->rank};
+    box->base = b->array[id];
+    box->size = tw_elem_size((tw_elem)a->elem);
+    box->rank = a->rank;
     for (unsigned d = 0; d < a->rank; d++) {
-        box.extent[d] = a->extent[d];
-        box.stride[d] = b->stride[id * TWI_MAX_RANK + d] * size;
+        box->extent[d] = a->extent[d];
+        box->stride[d] = b->stride[id * TWI_MAX_RANK + d] * (int64_t)box->size;
     }
-    return box;
 }
 
 /* A stride times the extent that leaves the address space is nobody's array. */
@@ -119,9 +120,10 @@ static bool reaches_too_far(const twi_box *box) {
 }
 
 static tw_status check_overlaps(const tw_kernel *k, const twi_bound *b, tw_call *call) {
+    twi_box bx, by;
     for (uint32_t i = 0; i < k->givens; i++) {
         const uint32_t x = k->given[i];
-        const twi_box bx = box_of(k, b, x);
+        box_of(k, b, x, &bx);
         if (reaches_too_far(&bx))
             return refuse(call, "%s has strides that leave the address space", k->array[x].name);
     }
@@ -129,15 +131,17 @@ static tw_status check_overlaps(const tw_kernel *k, const twi_bound *b, tw_call 
         const uint32_t x = k->given[i];
         if (k->array[x].role == TWI_IN)
             continue;
-        const twi_box bx = box_of(k, b, x);
+        box_of(k, b, x, &bx);
         if (twi_box_overlaps_itself(&bx))
             return refuse(call,
                           "%s is written and overlaps itself: two of its elements share memory",
                           k->array[x].name);
         for (uint32_t j = 0; j < k->givens; j++) {
             const uint32_t y = k->given[j];
-            const twi_box by = box_of(k, b, y);
-            if (i != j && twi_boxes_overlap(&bx, &by))
+            if (i == j)
+                continue;
+            box_of(k, b, y, &by);
+            if (twi_boxes_overlap(&bx, &by))
                 return refuse(call, "%s is written and overlaps %s", k->array[x].name,
                               k->array[y].name);
         }

@@ -23,6 +23,13 @@ typedef struct {
     bool not_all_zero;
 } problem;
 
+static void begin(problem *p, int64_t low, int64_t high, bool not_all_zero) {
+    p->n = p->steps = 0;
+    p->low = low;
+    p->high = high;
+    p->not_all_zero = not_all_zero;
+}
+
 /* One coefficient once: equal ones add their ranges. */
 static void add_term(problem *p, int64_t coefficient, int64_t least, int64_t most) {
     if (coefficient < 0) {
@@ -104,14 +111,16 @@ bool twi_boxes_overlap(const twi_box *a, const twi_box *b) {
     span(b, &b_low, &b_high);
     if (a_high <= b_low || b_high <= a_low)
         return false;
-    problem p = {.low = -(int64_t)a->size, .high = (int64_t)b->size};
+    problem p; /* its tables are filled as far as they are used */
+    begin(&p, -(int64_t)a->size, (int64_t)b->size, false);
     add_box(&p, a, false);
     add_box(&p, b, true);
     return solve(&p, (int64_t)((intptr_t)a->base - (intptr_t)b->base));
 }
 
 bool twi_box_overlaps_itself(const twi_box *a) {
-    problem p = {.low = -(int64_t)a->size, .high = (int64_t)a->size, .not_all_zero = true};
+    problem p;
+    begin(&p, -(int64_t)a->size, (int64_t)a->size, true);
     if (is_empty(a))
         return false;
     for (int d = 0; d < a->rank; d++) {

@@ -108,6 +108,12 @@ static uint32_t rank(const twi_offers *o, const twi_wish *wish, uint32_t i, twi_
     return n;
 }
 
+/* What takes longer is neither the best nor refined. */
+static double limit_of(const twi_question *q, const twi_candidate *first, uint32_t n) {
+    const bool full = n == REFINED && first[n - 1].legal;
+    return full && first[n - 1].score < q->limit ? first[n - 1].score : q->limit;
+}
+
 bool twi_best_of(const twi_question *q, uint32_t scope, twi_candidate *out) {
     twi_view *v = TWI_NEW(q->arena, twi_view);
     twi_offers *o = TWI_NEW(q->arena, twi_offers);
@@ -118,13 +124,14 @@ bool twi_best_of(const twi_question *q, uint32_t scope, twi_candidate *out) {
     twi_propose_all(o);
     uint32_t n = rank(o, q->wish, 0, first, 0);
     twi_splits splits = {0};
-    twi_find_splits(o, &splits);
+    const double two = twi_search_least(q->caps, false) + twi_search_least(q->caps, true);
+    if (q->wish->n_pins || two <= limit_of(q, first, n))
+        twi_find_splits(o, &splits);
     if (!q->wish->n_pins) /* pins may make another plan of it */
         twi_rank_splits(o, &splits);
     for (uint32_t k = 0; k < splits.n; k++) {
-        const bool full = n == REFINED && first[n - 1].legal;
         const uint32_t from = o->n;
-        if (splits.at[k].least > q->limit || (full && splits.at[k].least > first[n - 1].score))
+        if (splits.at[k].least > limit_of(q, first, n))
             break;
         twi_offer_split(o, &splits.at[k]);
         n = rank(o, q->wish, from, first, n);

@@ -155,7 +155,7 @@ double twi_search_cost(const tw_ir *ir, const twi_caps *caps, const twi_features
     return f->then ? ns + twi_search_cost(ir, caps, f->then) : ns;
 }
 
-double twi_search_least(const twi_caps *caps) {
-    return caps->launch_ns +
-           (caps->family == TWI_FAMILY_SIMT ? caps->group_ns + caps->latency_ns : 0);
+double twi_search_least(const twi_caps *caps, bool loads) {
+    double group = caps->group_ns + (loads ? caps->latency_ns : 0);
+    return caps->launch_ns + (caps->family == TWI_FAMILY_SIMT ? group : 0);
 }

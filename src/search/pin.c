@@ -190,7 +190,17 @@ bool twi_pins_apply(const twi_view *v, const twi_wish *wish, twi_plan *p, twi_wh
     return true;
 }
 
-static int64_t figure_of(const twi_plan *p, const twi_features *f, unsigned which) {
+/* Of the deepest float fold. */
+static uint32_t depth_of(const twi_view *v, const twi_plan *p) {
+    twi_order *order;
+    uint32_t most = 0, n = twi_plan_orders(v->arena, v->ir, v->caps, p, &order);
+    for (uint32_t k = 0; k < n; k++)
+        most = order[k].depth > most ? order[k].depth : most;
+    return most;
+}
+
+static int64_t figure_of(const twi_view *v, const twi_plan *p, const twi_features *f,
+                         unsigned which) {
     switch ((figure)which) {
     case FIG_WORKERS:
         return f->workers;
@@ -209,7 +219,7 @@ static int64_t figure_of(const twi_plan *p, const twi_features *f, unsigned whic
     case FIG_BARRIERS:
         return (int64_t)f->barriers;
     case FIG_DEPTH:
-        return f->depth;
+        return depth_of(v, p);
     case FIG_CODE:
         return f->code;
     case FIGURES:
@@ -220,12 +230,11 @@ static int64_t figure_of(const twi_plan *p, const twi_features *f, unsigned whic
 
 bool twi_pins_hold(const twi_view *v, const twi_wish *wish, const twi_plan *p,
                    const twi_features *f, twi_why *why) {
-    (void)v;
     for (uint32_t i = 0; i < wish->n_pins; i++) {
         pin q = read_pin(wish->pins[i]);
         if (q.kind != PIN_FIGURE)
             continue;
-        int64_t has = figure_of(p, f, q.which);
+        int64_t has = figure_of(v, p, f, q.which);
         bool good = q.rel == AS_EQUAL  ? has == q.number
                     : q.rel == AS_MOST ? has <= q.number
                                        : has >= q.number;

@@ -87,7 +87,7 @@ static double least(const twi_view *v, second *s, twi_plan *p) {
         return INFINITY;
     twi_effort_add(v->effort, &f);
     f.then = NULL;
-    return twi_search_cost(v->ir, v->caps, &f) + twi_search_least(v->caps);
+    return twi_search_cost(v->ir, v->caps, &f) + twi_search_least(v->caps, true);
 }
 
 /* The folded axis whose outermost digit runs in time and is longest; 0: none. */

@@ -149,8 +149,8 @@ twi_plans *twi_default_of(const twi_question *q, twi_why *why);
 bool twi_best_form(const twi_question *q, uint32_t scope, twi_candidate *out);
 /* One walk, and that of a second launch. */
 void twi_effort_add(twi_effort *e, const twi_features *f);
-/* No launch takes less, ns. */
-double twi_search_least(const twi_caps *caps);
+/* No launch takes less, ns; no launch that loads. */
+double twi_search_least(const twi_caps *caps, bool loads);
 twi_plans *twi_random_of(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
                          const twi_wish *wish, uint64_t seed, twi_why *why);
 
