@@ -38,6 +38,24 @@ static const char *stride_text(twi_emitter *e, uint32_t object, unsigned dim, in
     return e->d->hooks->stride(e, object, dim);
 }
 
+/* Do 32 bits hold every sum of the object's indices times their strides, run-time ones (which are
+ * wide) apart? */
+static bool small(const twi_object *o) {
+    int64_t sum = 0;
+    for (unsigned d = 0; d < o->rank; d++) {
+        const int64_t last = o->extent[d] > 0 ? o->extent[d] - 1 : 0;
+        const int64_t by = o->stride[d] < 0 ? -o->stride[d] : o->stride[d];
+        if (o->dynamic >> d & 1u)
+            continue;
+        if (last > INT32_MAX || by > INT32_MAX)
+            return false;
+        sum += last * by;
+        if (sum > INT32_MAX)
+            return false;
+    }
+    return true;
+}
+
 static void add_term(twi_emitter *e, twi_sb *sb, const char *text, const char *stride,
                      int64_t known) {
     if (!stride && known == 0)
@@ -59,13 +77,17 @@ static const char *offset_text(twi_emitter *e, twi_lid v, const place *p) {
     for (unsigned k = 0; k < p->object->rank; k++) {
         const twi_lid index = twi_larg(e->f, v, k);
         const twi_lins *at = twi_lins_of(e->f, index);
+        const bool widened = at->elem == TW_I32 && !small(p->object);
+        const char *term =
+            widened ? twi_format(e->arena, "(%s)%s", e->d->type[TW_I64], e->value[index].text)
+                    : e->value[index].text;
         const char *stride = stride_text(e, p->access->object, k, &known);
         if (at->op == TWI_L_LCONST && at->count == 1 && !stride)
             constant += (int64_t)e->f->constant.at[at->attr] * known;
         else if (at->count > 1)
             add_term(e, &sb, twi_format(e->arena, "%s[l_]", e->value[index].text), stride, known);
         else
-            add_term(e, &sb, e->value[index].text, stride, known);
+            add_term(e, &sb, term, stride, known);
         if (k == p->access->dim && !p->whole && !p->gathered && !p->contiguous && p->count > 1)
             add_term(e, &sb, "l_", stride, known);
     }

@@ -101,7 +101,7 @@ void twi_unrolled(twi_emitter *e, unsigned trips) {
 static void open_loop(twi_emitter *e, twi_lid v) {
     const twi_lins *ins = twi_lins_of(e->f, v);
     const char *name = twi_value_text(e, v);
-    const char *type = e->d->type[TW_I64];
+    const char *type = e->d->type[ins->elem];
     e->value[v].text = name;
     if (ins->op == TWI_L_FOR) {
         const char *lo = e->value[twi_larg(e->f, v, 0)].text;

@@ -319,7 +319,8 @@ static const char *other(twi_emitter *e, twi_lid v) {
 
 static bool inlined(const twi_lins *ins, const twi_spelled *value, const char *text) {
     const bool sum = ins->op == TWI_ADD || ins->op == TWI_SUB || ins->op == TWI_MUL;
-    return sum && ins->elem == TW_I64 && ins->count == 1 && value->uses == 1 && strlen(text) < 60;
+    const bool index = ins->elem == TW_I64 || (ins->elem == TW_I32 && ins->flags & TWI_FLAG_INDEX);
+    return sum && index && ins->count == 1 && value->uses == 1 && strlen(text) < 60;
 }
 
 const char *twi_expression(twi_emitter *e, twi_lid v) {

@@ -133,13 +133,15 @@ static void open_kernel(twi_emitter *e, uint32_t func, twi_sb *out) {
         twi_sb_printf(out, "    %s\n", e->locals.at[i]);
 }
 
-static const char *id(twi_emitter *e, unsigned level) {
-    const char *type = e->d->type[TW_I64], *worker = e->d->simt->worker;
+static const char *id(twi_emitter *e, unsigned level, tw_elem elem) {
+    const char *type = e->d->type[elem], *worker = e->d->simt->worker;
     const char *lanes = number(e, e->f->lanes);
     const char *name, *text;
     if (level == TWI_LV_GRID) {
         name = "group";
-        text = twi_format(e->arena, "first + (%s)%s", type, e->d->simt->group);
+        text = twi_format(e->arena, "first + (%s)%s", e->d->type[TW_I64], e->d->simt->group);
+        if (elem != TW_I64)
+            text = twi_format(e->arena, "(%s)(%s)", type, text);
     } else if (level == TWI_LV_LANE) {
         name = "lane";
         text = e->d->simt->lane ? twi_format(e->arena, "(%s)%s", type, e->d->simt->lane)
@@ -166,7 +168,7 @@ static const char *argument(twi_emitter *e, twi_lid v) {
     case TWI_L_TRIP:
         return twi_format(e->arena, "trip%u", ins->attr);
     default:
-        return id(e, ins->attr);
+        return id(e, ins->attr, (tw_elem)ins->elem);
     }
 }
 

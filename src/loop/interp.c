@@ -59,12 +59,12 @@ static void spread(twi_run *run, twi_lid v, uint64_t bits) {
 }
 
 static void identifier(twi_run *run, twi_lid v) {
-    int64_t *to = run->value[v];
     uint32_t level = run->f->ins.at[v].attr;
     for (uint32_t w = 0; w < run->workers; w++)
-        to[w] = level == TWI_LV_GRID  ? run->group
-                : level == TWI_LV_SUB ? (int64_t)(w / run->lanes)
-                                      : (int64_t)(w % run->lanes);
+        twi_run_set_index(run, v, w,
+                          level == TWI_LV_GRID  ? run->group
+                          : level == TWI_LV_SUB ? (int64_t)(w / run->lanes)
+                                                : (int64_t)(w % run->lanes));
 }
 
 static void iota(twi_run *run, twi_lid v) {
@@ -152,14 +152,14 @@ static void ragged_loop(twi_run *run, twi_lid v, const int64_t *lo, const int64_
     const twi_lins *i = &run->f->ins.at[v];
     twi_mark mark = twi_arena_mark(run->arena);
     uint8_t *mask = TWI_NEW_N(run->arena, uint8_t, run->workers);
-    int64_t *index = run->value[v];
     int64_t *at = TWI_NEW_N(run->arena, int64_t, run->workers);
     for (uint32_t w = 0; w < run->workers; w++) {
         mask[w] = run->mask[w] && lo[w] < hi[w];
         at[w] = lo[w];
     }
     for (uint64_t n; (n = count_active(run, mask)) > 0;) {
-        memcpy(index, at, sizeof *at * run->workers);
+        for (uint32_t w = 0; w < run->workers; w++)
+            twi_run_set_index(run, v, w, at[w]);
         masked(run, i->body, mask, n);
         for (uint32_t w = 0; w < run->workers; w++)
             if (mask[w]) {
@@ -171,19 +171,24 @@ static void ragged_loop(twi_run *run, twi_lid v, const int64_t *lo, const int64_
 }
 
 static void loop_body(twi_run *run, twi_lid v, int64_t k) {
-    int64_t *index = run->value[v];
     for (uint32_t w = 0; w < run->workers; w++)
-        index[w] = k;
+        twi_run_set_index(run, v, w, k);
     body(run, run->f->ins.at[v].body);
+}
+
+static int64_t *bounds(twi_run *run, twi_lid v, unsigned k) {
+    int64_t *to = TWI_NEW_N(run->arena, int64_t, run->workers);
+    for (uint32_t w = 0; w < run->workers; w++)
+        to[w] = twi_run_index(run, twi_larg(run->f, v, k), w);
+    return to;
 }
 
 static void rolled(twi_run *run, twi_lid v) {
     const twi_lins *i = &run->f->ins.at[v];
-    size_t bytes = sizeof(int64_t) * run->workers;
     twi_mark mark = twi_arena_mark(run->arena); /* the body may overwrite nothing it reads, but
                                                    bounds that are its own index would move */
-    int64_t *lo = twi_copy(run->arena, twi_run_arg(run, v, 0), bytes);
-    int64_t *hi = twi_copy(run->arena, twi_run_arg(run, v, 1), bytes);
+    int64_t *lo = bounds(run, v, 0);
+    int64_t *hi = bounds(run, v, 1);
     int64_t first = 0, end = 0;
     if (!uniform(run, lo, &first) || !uniform(run, hi, &end)) {
         ragged_loop(run, v, lo, hi);

@@ -201,7 +201,7 @@ static size_t source(const twi_run *run, twi_lid v, uint32_t w, uint32_t e, unsi
     case TWI_L_LANE_SHIFT:
         return twi_run_shifted(run, w, e, count, (int32_t)i->attr);
     case TWI_L_LANE_READ:
-        from = (size_t)((const int64_t *)twi_run_arg(run, v, 1))[w];
+        from = (size_t)twi_run_index(run, twi_larg(run->f, v, 1), w);
         return run->f->explicit_lanes ? from : (w - w % run->lanes + from) * count + e;
     default:
         return w * count;

@@ -98,13 +98,12 @@ static void read_lane(twi_run *run, twi_lid v) {
     const twi_lins *i = &run->f->ins.at[v];
     const twi_lins *a = &run->f->ins.at[twi_larg(run->f, v, 0)];
     const unsigned char *x = twi_run_arg(run, v, 0);
-    const int64_t *lane = twi_run_arg(run, v, 1);
     unsigned char *to = run->value[v];
     size_t size = twi_run_width(run, v);
     int64_t n = run->f->explicit_lanes ? a->count : run->lanes;
     run->result->counts.lane_rounds++;
     for (uint32_t w = 0; w < run->workers; w++) {
-        int64_t from = lane[w];
+        int64_t from = twi_run_index(run, twi_larg(run->f, v, 1), w);
         if (!run->mask[w])
             continue;
         if (from < 0 || from >= n) {

@@ -18,7 +18,7 @@ typedef struct {
     bool write;
     uint32_t count; /* elements of the access; of them `inside` in each index */
     uint32_t steps; /* indices: count, or 1 where the object's own count is taken whole */
-    const int64_t *index[TWI_MAX_RANK];
+    twi_lid index[TWI_MAX_RANK], number; /* number: a COUNT mask */
     bool vector[TWI_MAX_RANK];
     bool gathers;
 } access;
@@ -198,8 +198,8 @@ static void watch(const access *a, int64_t k, uint32_t w) {
 
 static int64_t index_of(const access *a, unsigned d, uint32_t w, uint32_t e) {
     if (a->vector[d])
-        return a->index[d][(size_t)w * a->count + e];
-    int64_t k = a->index[d][w];
+        return twi_run_index(a->run, a->index[d], (size_t)w * a->count + e);
+    int64_t k = twi_run_index(a->run, a->index[d], w);
     return !a->gathers && a->steps > 1 && d == a->access->dim ? (int64_t)((uint64_t)k + e) : k;
 }
 
@@ -228,7 +228,7 @@ static bool takes_part(const access *a, const void *mask, bool wide, uint32_t w,
     if (!a->run->mask[w])
         return false;
     if (a->access->mask == TWI_MASK_COUNT)
-        return ((const int64_t *)mask)[w] > (int64_t)e;
+        return twi_run_index(a->run, a->number, w) > (int64_t)e;
     if (a->access->mask == TWI_MASK_BOOL)
         return ((const uint8_t *)mask)[wide ? (size_t)w * a->count + e : w] != 0;
     return true;
@@ -245,10 +245,12 @@ static void prepare(twi_run *run, twi_lid v, bool write, access *a) {
     a->steps = a->object->count > 1 ? 1 : a->count;
     for (unsigned d = 0; d < rank; d++) {
         twi_lid index = twi_larg(f, v, d);
-        a->index[d] = run->value[index];
+        a->index[d] = index;
         a->vector[d] = f->ins.at[index].count > 1;
         a->gathers = a->gathers || a->vector[d];
     }
+    if (a->access->mask == TWI_MASK_COUNT)
+        a->number = twi_larg(f, v, rank + (write ? 1u : 0u));
 }
 
 static unsigned char *place(const access *a, int64_t offset, uint32_t w) {

@@ -96,6 +96,17 @@ bool twi_run_lanes(twi_run *run,
 static inline void *twi_run_arg(const twi_run *run, twi_lid v, unsigned k) {
     return run->value[twi_larg(run->f, v, k)];
 }
+/* Worker w's index, of i64 or i32. */
+static inline int64_t twi_run_index(const twi_run *run, twi_lid v, size_t w) {
+    return run->f->ins.at[v].elem == TW_I32 ? ((const int32_t *)run->value[v])[w]
+                                            : ((const int64_t *)run->value[v])[w];
+}
+static inline void twi_run_set_index(twi_run *run, twi_lid v, size_t w, int64_t k) {
+    if (run->f->ins.at[v].elem == TW_I32)
+        ((int32_t *)run->value[v])[w] = (int32_t)k;
+    else
+        ((int64_t *)run->value[v])[w] = k;
+}
 static inline size_t twi_run_width(const twi_run *run, twi_lid v) {
     return tw_elem_size((tw_elem)run->f->ins.at[v].elem);
 }

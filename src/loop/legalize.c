@@ -110,7 +110,7 @@ static void body(walk *w, twi_lid first) {
 }
 
 /* Tables that instructions refer to keep their numbers; instructions are built anew. */
-static twi_func emptied(twi_arena *arena, const twi_func *from) {
+twi_func twi_func_emptied(twi_arena *arena, const twi_func *from) {
     twi_func f = *from;
     f.first = 0;
     memset(&f.ins, 0, sizeof f.ins);
@@ -135,12 +135,13 @@ twi_loop *twi_legalize(const twi_loop *loop, twi_arena *arena, const twi_caps *c
     out->arena = arena;
     memset(&out->func, 0, sizeof out->func);
     for (uint32_t k = 0; k < loop->func.n; k++)
-        twi_push(arena, &out->func, emptied(arena, &loop->func.at[k]));
+        twi_push(arena, &out->func, twi_func_emptied(arena, &loop->func.at[k]));
     for (uint32_t k = 0; k < loop->func.n; k++) {
         walk w = {.caps = caps, .from = &loop->func.at[k]};
         w.now = TWI_NEW_N(arena, twi_lid, w.from->ins.n);
         twi_cursor_init(&w.c, out, k);
         body(&w, w.from->first);
+        twi_narrow_index(out, k);
     }
     return out;
 }

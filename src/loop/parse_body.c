@@ -258,6 +258,8 @@ static void rest(twi_parser *p, line *l) {
     default:
         add_operands(p, l);
         fold_mark(p, l);
+        if (twi_lex_take(x, "index"))
+            l->ins.flags |= TWI_FLAG_INDEX;
         break;
     }
 }
@@ -325,6 +327,8 @@ static void opening(twi_parser *p) {
         l.ins.count = 1;
         twi_lex_next(x);
         d = definition(p);
+        if (twi_lex_take(x, ":"))
+            l.ins.elem = (uint8_t)twi_lex_type(x, &l.ins.count);
         twi_lex_expect(x, "in");
         l.ins.attr = 1;
         if (l.ins.op == TWI_L_FOR) {

@@ -244,8 +244,15 @@ static void rest(printer *p, twi_lid v) {
     default:
         operands(p, v, 0, i->nargs);
         fold_mark(p, i);
+        if (i->elem == TW_I32 && i->flags & TWI_FLAG_INDEX)
+            twi_sb_str(out, " index");
         break;
     }
+}
+
+static void index_type(printer *p, const twi_lins *i) {
+    if (i->elem != TW_I64)
+        twi_sb_printf(p->out, " : %s", tw_elem_name((tw_elem)i->elem));
 }
 
 static void indent(printer *p) {
@@ -261,10 +268,12 @@ static void head(printer *p, twi_lid v) {
     } else if (i->op == TWI_L_UNROLL) {
         twi_sb_str(p->out, "unroll ");
         operand(p, v);
+        index_type(p, i);
         twi_sb_printf(p->out, " in %u", i->attr);
     } else {
         twi_sb_str(p->out, "for ");
         operand(p, v);
+        index_type(p, i);
         twi_sb_str(p->out, " in ");
         operands(p, v, 0, 1);
         twi_sb_str(p->out, " .. ");

@@ -150,11 +150,32 @@ static twi_span of_elementwise(const twi_lins *i, const twi_span *arg) {
         if (a.lo >= 0 || b.lo >= 0)
             return (twi_span){0, a.lo < 0 ? b.hi : b.lo < 0 ? a.hi : a.hi < b.hi ? a.hi : b.hi};
         return TWI_SPAN_ALL;
+    case TWI_SHR:
+        if (a.lo >= 0 && b.lo == b.hi && b.lo >= 0 && b.lo < 64)
+            return (twi_span){a.lo >> b.lo, a.hi >> b.lo};
+        return TWI_SPAN_ALL;
     case TWI_CAST:
         return a;
     default:
         return TWI_SPAN_ALL;
     }
+}
+
+bool twi_span_wraps(const twi_func *f, twi_lid v, const twi_span *arg) {
+    const twi_lins *i = &f->ins.at[v];
+    const twi_span s = of_elementwise(i, arg), type = of_elem(i->elem);
+    return s.lo < type.lo || s.hi > type.hi;
+}
+
+int64_t twi_most_groups(const twi_loop *loop, uint32_t func) {
+    int64_t most = 0;
+    for (uint32_t e = 0; e < loop->entry.n; e++)
+        for (uint32_t k = 0; k < loop->entry.at[e].recipe.n; k++) {
+            const twi_step_do *s = &loop->entry.at[e].recipe.at[k];
+            if (s->what == TWI_DO_LAUNCH && s->func == func && s->grid > most)
+                most = s->grid;
+        }
+    return most;
 }
 
 twi_span twi_span_step(const twi_func *f, twi_lid v, const twi_span *arg, int64_t groups) {
@@ -175,7 +196,9 @@ twi_span twi_span_step(const twi_func *f, twi_lid v, const twi_span *arg, int64_
         return (twi_span){0, i->attr ? (int64_t)i->attr - 1 : 0};
     case TWI_L_LCONST: {
         int64_t k = (int64_t)f->constant.at[i->attr];
-        return i->elem == TW_I64 ? (twi_span){k, k} : type;
+        if (i->elem == TW_I32)
+            k = (int32_t)(uint32_t)k;
+        return i->elem == TW_I64 || i->elem == TW_I32 ? (twi_span){k, k} : type;
     }
     case TWI_L_ID:
         return of_id(f, i->attr, groups);

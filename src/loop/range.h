@@ -16,6 +16,10 @@ typedef struct {
 /* Of an instruction from the intervals of its first three arguments. groups: number of groups (0:
  * unknown). */
 twi_span twi_span_step(const twi_func *f, twi_lid v, const twi_span *arg, int64_t groups);
+/* Does an elementwise operation on integers leave the range of its type? */
+bool twi_span_wraps(const twi_func *f, twi_lid v, const twi_span *arg);
+/* Most groups that a launch of the function has; 0: it is never launched. */
+int64_t twi_most_groups(const twi_loop *loop, uint32_t func);
 /* By walking the arguments down to a depth; unknown below it. */
 twi_span twi_span_of(const twi_func *f, twi_lid v, int depth);
 /* Floor division and its remainder with the rules of IDIV and IMOD. */

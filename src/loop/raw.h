@@ -10,5 +10,10 @@
 /* Appends i with these arguments (i.arg, nargs, body, next, loc are set here). */
 twi_lid twi_lb_raw(twi_cursor *c, twi_lins i, const twi_lid *args, uint32_t n);
 void twi_lb_open(twi_cursor *c, twi_lid v); /* the body of v */
+/* A copy without instructions, for a rewriting walk: tables that those refer to keep their numbers.
+ */
+twi_func twi_func_emptied(twi_arena *arena, const twi_func *from);
+void twi_narrow_index(twi_loop *loop,
+                      uint32_t func); /* index arithmetic of implicit lanes: to 32 bits */
 
 #endif

@@ -100,15 +100,23 @@ static void spans(twi_check *c) {
     c->span = span;
 }
 
-static int64_t most_groups(const twi_loop *loop, uint32_t func) {
-    int64_t most = 0;
-    for (uint32_t e = 0; e < loop->entry.n; e++)
-        for (uint32_t k = 0; k < loop->entry.at[e].recipe.n; k++) {
-            const twi_step_do *s = &loop->entry.at[e].recipe.at[k];
-            if (s->what == TWI_DO_LAUNCH && s->func == func && s->grid > most)
-                most = s->grid;
-        }
-    return most;
+/* V5: index arithmetic of 32 bits does not wrap, nor does a loop's index on its way out. */
+static void narrow(twi_check *c) {
+    for (uint32_t k = 0; k < c->linked; k++) {
+        twi_lid v = c->order[k];
+        const twi_lins *i = &c->f->ins.at[v];
+        if (i->elem != TW_I32)
+            continue;
+        twi_span arg[3] = {TWI_SPAN_ALL, TWI_SPAN_ALL, TWI_SPAN_ALL};
+        for (unsigned n = 0; n < i->nargs && n < 3; n++)
+            arg[n] = c->span[twi_larg(c->f, v, n)];
+        if (i->op == TWI_L_FOR && arg[1].hi > INT32_MAX - (int64_t)i->attr)
+            twi_check_fail(c, TWI_LOOP_E_V5, v, "the index is up to %lld, a step of %u more wraps",
+                           (long long)arg[1].hi, i->attr);
+        if (twi_loop_elementwise(i->op) && i->flags & TWI_FLAG_INDEX &&
+            twi_span_wraps(c->f, v, arg))
+            twi_check_fail(c, TWI_LOOP_E_V5, v, "32 bits do not hold every value of this index");
+    }
 }
 
 static bool function(twi_loop *loop, uint32_t func) {
@@ -116,7 +124,7 @@ static bool function(twi_loop *loop, uint32_t func) {
                    .f = &loop->func.at[func],
                    .func = func,
                    .arena = loop->arena,
-                   .groups = most_groups(loop, func)};
+                   .groups = twi_most_groups(loop, func)};
     c.parent = TWI_NEW_N(c.arena, twi_lid, c.f->ins.n + 1u);
     c.at = TWI_NEW_N(c.arena, uint32_t, c.f->ins.n + 1u);
     c.order = TWI_NEW_N(c.arena, twi_lid, c.f->ins.n + 1u);
@@ -128,6 +136,7 @@ static bool function(twi_loop *loop, uint32_t func) {
     if (!twi_check_objects(&c) || !linked(&c, c.f->first, 0, 0) || !twi_check_types(&c))
         return false;
     spans(&c);
+    narrow(&c);
     twi_check_varies(&c);
     twi_check_memory(&c);
     twi_check_align(&c);

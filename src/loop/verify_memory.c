@@ -34,7 +34,8 @@ static void learn(const twi_check *c, bounds *b, twi_lid when, unsigned depth) {
         learn(c, b, y, depth - 1);
         return;
     }
-    if (c->f->ins.at[x].elem != TW_I64 || c->f->ins.at[x].count != 1)
+    const uint8_t elem = c->f->ins.at[x].elem;
+    if ((elem != TW_I64 && elem != TW_I32) || c->f->ins.at[x].count != 1)
         return;
     twi_span sx = c->span[x], sy = c->span[y];
     switch (i->op) {

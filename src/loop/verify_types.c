@@ -31,6 +31,9 @@ static bool is_elem(unsigned elem) {
     return elem != TW_NONE && elem < TW_ELEMS && elem != TW_F8E4M3 && elem != TW_F8E5M2;
 }
 static bool is_i64(const twi_lins *i) { return i->elem == TW_I64 && i->count == 1; }
+static bool is_index(const twi_lins *i) {
+    return (i->elem == TW_I64 || i->elem == TW_I32) && i->count == 1;
+}
 
 /* ---- elementwise ---- */
 
@@ -102,7 +105,7 @@ static bool leaf(const item *t) {
     case TWI_L_TRIP:
         return (is_i64(i) && i->attr < 7) || wrong(t, "no such loop");
     case TWI_L_ID:
-        return (is_i64(i) &&
+        return (is_index(i) &&
                 (i->attr == TWI_LV_GRID || i->attr == TWI_LV_SUB || i->attr == TWI_LV_LANE)) ||
                wrong(t, "grid, sub or lane is wanted");
     case TWI_L_IOTA:
@@ -179,8 +182,8 @@ static bool lanes(const item *t) {
         return lane_fold(t, a);
     bool vectors = t->f->explicit_lanes;
     if (i->op == TWI_L_LANE_READ)
-        return (is_i64(operand(t, 1)) && i->count == (vectors ? 1 : a->count)) ||
-               wrong(t, "an i64 lane number is wanted");
+        return (is_index(operand(t, 1)) && i->count == (vectors ? 1 : a->count)) ||
+               wrong(t, "a lane number of i64 or i32 is wanted");
     uint32_t limit = vectors ? a->count : t->f->lanes;
     if (i->op == TWI_L_LANE_SHIFT) {
         int64_t by = (int32_t)i->attr;
@@ -197,11 +200,12 @@ static bool structure(const item *t) {
     const twi_lins *i = t->i;
     switch (i->op) {
     case TWI_L_FOR:
-        return (i->nargs == 2 && is_i64(operand(t, 0)) && is_i64(operand(t, 1)) && is_i64(i) &&
-                i->attr > 0 && i->attr <= INT32_MAX) ||
-               wrong(t, "i64 bounds and a positive step are wanted");
+        return (i->nargs == 2 && is_index(i) && operand(t, 0)->elem == i->elem &&
+                operand(t, 1)->elem == i->elem && operand(t, 0)->count == 1 &&
+                operand(t, 1)->count == 1 && i->attr > 0 && i->attr <= INT32_MAX) ||
+               wrong(t, "bounds of the index's type, i64 or i32, and a positive step are wanted");
     case TWI_L_UNROLL:
-        return (i->nargs == 0 && is_i64(i)) || wrong(t, "an i64 index is wanted");
+        return (i->nargs == 0 && is_index(i)) || wrong(t, "an index of i64 or i32 is wanted");
     case TWI_L_IF:
         return (i->nargs == 1 && operand(t, 0)->elem == TW_BOOL && operand(t, 0)->count == 1) ||
                wrong(t, "a bool is wanted");
@@ -239,15 +243,15 @@ static const char *access_fault(const item *t) {
     if (value->count > 1 && o->count == 1 && a->dim >= o->rank)
         return "no dimension that the elements follow one another on";
     for (unsigned d = 0; d < o->rank; d++)
-        if (operand(t, d)->elem != TW_I64 ||
+        if ((operand(t, d)->elem != TW_I64 && operand(t, d)->elem != TW_I32) ||
             (operand(t, d)->count != 1 && (o->count > 1 || operand(t, d)->count != value->count)))
-            return "indices are i64, scalars or as many as the elements";
+            return "indices are i64 or i32, scalars or as many as the elements";
     if (a->mask) {
         const twi_lins *m = operand(t, k++);
         if (a->mask == TWI_MASK_COUNT
-                ? !is_i64(m)
+                ? !is_index(m)
                 : m->elem != TW_BOOL || (m->count != 1 && m->count != value->count))
-            return "the mask is an i64 count or bools";
+            return "the mask is a count of i64 or i32, or bools";
     }
     if (a->has_else && (operand(t, k)->elem != i->elem || operand(t, k)->count != i->count))
         return "the value outside is not of the result's type";

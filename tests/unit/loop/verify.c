@@ -122,13 +122,31 @@ static void correct(void **state) {
     assert_int_equal(seen, 3);
 }
 
+/* An edit of one of the texts; what the verifier says of it (0: nothing). */
+typedef struct {
+    const char *text, *from, *to;
+    int code;
+    const char *says;
+} edit;
+
+static void judge(bench *b, const edit *list, size_t n) {
+    for (size_t k = 0; k < n; k++) {
+        tw_diag_clear(b->ctx);
+        bool fine = twi_loop_verify(edited(b, list[k].text, list[k].from, list[k].to));
+        if (fine != (list[k].code == 0))
+            fail_msg("case %zu (%s): %s\n%s", k, list[k].to, fine ? "accepted" : "refused",
+                     tw_diag_text(b->ctx, false));
+        if (list[k].code == 0)
+            continue;
+        tw_diag d = tw_diag_get(b->ctx, 0);
+        if (d.code != list[k].code || !strstr(d.text, list[k].says))
+            fail_msg("case %zu: E%04d %s", k, d.code, d.text);
+    }
+}
+
 static void broken(void **state) {
     bench *b = *state;
-    static const struct {
-        const char *text, *from, *to;
-        int code;
-        const char *says;
-    } list[] = {
+    static const edit list[] = {
         {simt, "%5 = add %4, %3", "%5 = fma %4, %3", TWI_LOOP_E_V1, "operands"},
         {simt, "%15 = add %13, %14", "%15 = add %13, %2", TWI_LOOP_E_V1, "types"},
         {simt, "%12 = eq %3, 0 : bool", "%12 = eq %3, 0 : f32", TWI_LOOP_E_V1, "types"},
@@ -186,24 +204,43 @@ static void broken(void **state) {
         {simt, "store Y[%1] = %17", "%50 = add %5, 5\n    store Y[%50] = %17", 0, ""},
         {lanes, "for %10 in 0 .. 4", "for %10 in 0 .. 0", 0, ""},
     };
-    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
-        tw_diag_clear(b->ctx);
-        bool fine = twi_loop_verify(edited(b, list[k].text, list[k].from, list[k].to));
-        if (fine != (list[k].code == 0))
-            fail_msg("case %zu (%s): %s\n%s", k, list[k].to, fine ? "accepted" : "refused",
-                     tw_diag_text(b->ctx, false));
-        if (list[k].code == 0)
-            continue;
-        tw_diag d = tw_diag_get(b->ctx, 0);
-        if (d.code != list[k].code || !strstr(d.text, list[k].says))
-            fail_msg("case %zu: E%04d %s", k, d.code, d.text);
-    }
+    judge(b, list, sizeof list / sizeof *list);
+}
+
+/* V5: indices of 32 bits. */
+static void narrow(void **state) {
+    static const edit list[] = {
+        {simt, "  %3 = id lane\n",
+         "  %3 = id lane\n  %60 = cast %1 index : i32\n  %61 = const 400000000 : i32\n"
+         "  %62 = mul %60, %61 index : i32\n",
+         0, ""},
+        {simt, "  %3 = id lane\n",
+         "  %3 = id lane\n  %60 = cast %1 index : i32\n  %61 = const 500000000 : i32\n"
+         "  %62 = mul %60, %61 index : i32\n",
+         TWI_LOOP_E_V5, "32 bits do not hold every value"},
+        {simt, "  %3 = id lane\n",
+         "  %3 = id lane\n  %60 = cast %1 index : i32\n  %61 = const 500000000 : i32\n"
+         "  %62 = mul %60, %61 : i32\n",
+         0, ""},
+        {simt, "  %3 = id lane\n",
+         "  %3 = id lane\n  %60 = load Y[%1] : f32\n  %61 = scalar n\n"
+         "  %62 = cast %61 index : i32\n",
+         TWI_LOOP_E_V5, "32 bits do not hold every value"},
+        {simt, "  barrier group\n  %13",
+         "  barrier group\n  %70 = const 0 : i32\n  %71 = const 2147483647 : i32\n"
+         "  for %72 : i32 in %70 .. %71 step 2 {\n  }\n  %13",
+         TWI_LOOP_E_V5, "a step of 2 more wraps"},
+        {simt, "unroll %6 in 8", "unroll %6 : i32 in 8", TWI_LOOP_E_V1, "types"},
+        {simt, "%3 = id lane", "%3 = id lane : i32", TWI_LOOP_E_V1, "types"},
+    };
+    judge(*state, list, sizeof list / sizeof *list);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(correct, setup, teardown),
         cmocka_unit_test_setup_teardown(broken, setup, teardown),
+        cmocka_unit_test_setup_teardown(narrow, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

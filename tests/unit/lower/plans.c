@@ -6,6 +6,7 @@
  */
 #include "base/fs.h"
 #include "loop/interp.h"
+#include "loop/legalize.h"
 #include "lower/lower.h"
 #include "oracle/fixtures.h"
 #include "oracle/oracle.h"
@@ -376,6 +377,31 @@ static buffer *run_entry(const trial *t, uint32_t entry, const uint64_t *scalars
     return b;
 }
 
+static const char *text_of(trial *t, const twi_loop *loop) {
+    twi_sb sb;
+    twi_sb_init(&sb, t->a);
+    twi_loop_print(loop, &sb);
+    return twi_sb_text(&sb);
+}
+
+/* As a target of implicit lanes gets it: it verifies, its text reads back, and it does the same. */
+static void check_legalized(trial *t, const uint64_t *scalars, const void **in, const buffer *b) {
+    twi_loop *loop = t->loop;
+    twi_loop *legal = twi_legalize(loop, t->a, &t->caps);
+    const char *text = text_of(t, legal);
+    if (!twi_loop_verify(legal) || !twi_loop_spoken(legal, &t->caps))
+        complain(t, tw_diag_text(t->ctx, false));
+    twi_loop *again = twi_loop_parse(t->ctx, t->a, t->ir, "again", text, strlen(text));
+    if (!again || strcmp(text, text_of(t, again)) != 0)
+        complain(t, "the legalized text does not read back");
+    t->loop = legal;
+    const buffer *other = run_entry(t, (uint32_t)(t->seed % loop->entry.n), scalars, in);
+    for (uint32_t k = 1; k < t->ir->array.n; k++)
+        if (memcmp(b[k].data, other[k].data, b[k].bytes) != 0)
+            complain(t, "the legalized module differs");
+    t->loop = loop;
+}
+
 static void check_plan(trial *t) {
     tw_context *ctx = t->ctx;
     twi_arena *a = t->a;
@@ -424,6 +450,8 @@ static void check_plan(trial *t) {
             if (memcmp(b[k].data, other[k].data, b[k].bytes) != 0)
                 complain(t, "an entry with facts differs from main");
     }
+    if (!loop->func.at[0].explicit_lanes)
+        check_legalized(t, scalars, in, b);
     twi_oracle_in oin = {in, scalars};
     twi_oracle *o = twi_oracle_run(a, ir, &oin, loop->order.at, loop->order.n, NULL);
     if (twi_oracle_error(o))
