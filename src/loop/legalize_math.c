@@ -28,44 +28,60 @@ static twi_lid and_bits(twi_cursor *c, twi_lid u, uint32_t k) {
     return two(c, TWI_BAND, u, whole(c, k));
 }
 
-/* p + k0, * x, + k1, * x, .. + k[n-1] */
-static twi_lid chain(twi_cursor *c, twi_lid x, twi_lid p, const float *k, int n) {
-    for (int i = 0; i < n; i++) {
-        p = plus(c, p, k[i]);
-        if (i + 1 < n)
-            p = mul(c, p, x);
-    }
+static twi_lid fused(twi_cursor *c, twi_lid x, twi_lid y, twi_lid z) {
+    return twi_lb_op(c, TWI_FMA, x, y, z);
+}
+
+/* k0 * x + k1, * x + k2, .. */
+static twi_lid chain(twi_cursor *c, twi_lid x, const float *k, int n) {
+    twi_lid p = real(c, k[0]);
+    for (int i = 1; i < n; i++)
+        p = fused(c, p, x, real(c, k[i]));
     return p;
 }
 
-/* 2^k as a float, for -126 <= k <= 127. */
-static twi_lid power(twi_cursor *c, twi_lid k) {
-    twi_lid biased = add(c, k, whole(c, 127));
-    return flt(c, two(c, TWI_SHL, biased, whole(c, 23)));
+static twi_lid shl23(twi_cursor *c, twi_lid u) { return two(c, TWI_SHL, u, whole(c, 23)); }
+
+/* 2^k as a float, from k + a multiple of 2^9. */
+static twi_lid power(twi_cursor *c, twi_lid u) {
+    return flt(c, add(c, shl23(c, u), whole(c, 0x3f800000u)));
+}
+
+/* The lines that exp, tanh and erf share: exp(x) = result * 2^k, u: k + 0x4b400000. */
+static twi_lid reduced(twi_cursor *c, twi_lid x, twi_lid *u) {
+    static const float k[] = {0x1.6d63c8p-10f, 0x1.123ab2p-7f, 0x1.5554d4p-5f, 0x1.55549p-3f,
+                              0x1p-1f,         0x1p+0f,        0x1p+0f};
+    twi_lid m = fused(c, x, real(c, 0x1.715476p+0f), real(c, 0x1.8p+23f));
+    *u = bits(c, m);
+    twi_lid n = sub(c, m, real(c, 0x1.8p+23f));
+    twi_lid r = fused(c, n, real(c, -0x1.62e4p-1f), x);
+    r = fused(c, n, real(c, -0x1.7f7d1cp-20f), r);
+    return chain(c, r, k, 7);
+}
+
+static twi_lid middle(twi_cursor *c, twi_lid x) {
+    twi_lid u, p = reduced(c, x, &u);
+    return flt(c, add(c, bits(c, p), shl23(c, u)));
+}
+
+static twi_lid at_most(twi_cursor *c, twi_lid x, float most) {
+    twi_lid k = real(c, most);
+    return choose(c, two(c, TWI_GT, x, k), k, x);
 }
 
 twi_lid twi_legal_exp(twi_cursor *c, twi_lid x) {
-    static const float k[] = {0x1.123ab2p-7f, 0x1.5554d4p-5f, 0x1.55549p-3f, 0x1p-1f};
-    twi_lid low = real(c, -0x1.ap+6f), high = real(c, 0x1.64p+6f);
-    twi_lid clamped = choose(c, two(c, TWI_LT, x, low), low, x);
-    clamped = choose(c, two(c, TWI_GT, clamped, high), high, clamped);
-    twi_lid m = plus(c, times(c, clamped, 0x1.715476p+0f), 0x1.8p+23f);
-    twi_lid e = sub(c, bits(c, m), whole(c, 0x4b400000u));
-    twi_lid n = sub(c, m, real(c, 0x1.8p+23f));
-    twi_lid h = sub(c, clamped, times(c, n, 0x1.62e4p-1f));
-    twi_lid r = sub(c, h, times(c, n, 0x1.7f7d1cp-20f));
-    twi_lid q = chain(c, r, times(c, r, 0x1.6d63c8p-10f), k, 4);
-    q = mul(c, q, mul(c, r, r));
-    twi_lid p = add(c, r, q);
-    p = add(c, real(c, 0x1p+0f), p);
-    twi_lid half = two(c, TWI_SHR, e, whole(c, 1));
+    twi_lid low = real(c, -0x1.ap+6f), u;
+    twi_lid clamped = at_most(c, choose(c, two(c, TWI_LT, x, low), low, x), 0x1.64p+6f);
+    twi_lid p = reduced(c, clamped, &u);
+    twi_lid half = two(c, TWI_SHR, u, whole(c, 1));
     p = mul(c, p, power(c, half));
-    return mul(c, p, power(c, sub(c, e, half)));
+    return mul(c, p, power(c, sub(c, u, half)));
 }
 
 twi_lid twi_legal_log(twi_cursor *c, twi_lid x) {
-    static const float k[] = {-0x1.dd9c1p-4f,  0x1.e6dc8p-4f,  -0x1.fc3dccp-4f, 0x1.233af8p-3f,
-                              -0x1.555b8ep-3f, 0x1.99a478p-3f, -0x1.000008p-2f, 0x1.555548p-2f};
+    static const float k[] = {0x1.13c37ep-4f, -0x1.dd9c1p-4f,  0x1.e6dc8p-4f,  -0x1.fc3dccp-4f,
+                              0x1.233af8p-3f, -0x1.555b8ep-3f, 0x1.99a478p-3f, -0x1.000008p-2f,
+                              0x1.555548p-2f, -0x1p-1f};
     twi_lid zero = real(c, 0), infinite = twi_lb_bits(c, TW_F32, 0x7f800000u, 0);
     twi_lid small = two(c, TWI_LT, x, real(c, 0x1p-126f));
     twi_lid y = choose(c, small, times(c, x, 0x1p+23f), x);
@@ -76,16 +92,13 @@ twi_lid twi_legal_log(twi_cursor *c, twi_lid x) {
     twi_lid exponent = twi_lb_cast(c, TW_F32, e);
     twi_lid f = sub(c, m, real(c, 0x1p+0f));
     twi_lid z = mul(c, f, f);
-    twi_lid p = chain(c, f, times(c, f, 0x1.13c37ep-4f), k, 8);
-    twi_lid g = mul(c, mul(c, f, z), p);
-    g = add(c, g, times(c, exponent, 0x1.7f7d1cp-20f));
-    g = sub(c, g, times(c, z, 0x1p-1f));
-    twi_lid r = add(c, f, g);
-    r = add(c, r, times(c, exponent, 0x1.62e4p-1f));
-    r = choose(c, two(c, TWI_EQ, x, infinite), x, r);
+    twi_lid p = chain(c, f, k, 10);
+    twi_lid r = fused(c, exponent, real(c, 0x1.7f7d1cp-20f), f);
+    r = fused(c, p, z, r);
+    r = fused(c, exponent, real(c, 0x1.62e4p-1f), r);
+    r = choose(c, two(c, TWI_LT, x, infinite), r, x);
     r = choose(c, two(c, TWI_EQ, x, zero), twi_lb_bits(c, TW_F32, 0xff800000u, 0), r);
-    r = choose(c, two(c, TWI_LT, x, zero), twi_lb_bits(c, TW_F32, 0x7fc00000u, 0), r);
-    return choose(c, two(c, TWI_NE, x, x), x, r);
+    return choose(c, two(c, TWI_LT, x, zero), twi_lb_bits(c, TW_F32, 0x7fc00000u, 0), r);
 }
 
 static twi_lid magnitude(twi_cursor *c, twi_lid x) {
@@ -97,30 +110,25 @@ static twi_lid with_sign(twi_cursor *c, twi_lid r, twi_lid x) {
 }
 
 twi_lid twi_legal_tanh(twi_cursor *c, twi_lid x) {
-    static const float k[] = {0x1.5211c2p-6f, -0x1.b838ap-5f, 0x1.110704p-3f, -0x1.555532p-2f};
-    twi_lid a = magnitude(c, x);
-    twi_lid e = twi_legal_exp(c, add(c, a, a));
-    e = plus(c, e, 0x1p+0f);
+    static const float k[] = {-0x1.758f96p-8f, 0x1.5211c2p-6f, -0x1.b838ap-5f, 0x1.110704p-3f,
+                              -0x1.555532p-2f};
+    twi_lid a = magnitude(c, x), clamped = at_most(c, a, 0x1.4p+3f);
+    twi_lid e = plus(c, middle(c, add(c, clamped, clamped)), 0x1p+0f);
     e = two(c, TWI_DIV, real(c, 0x1p+1f), e);
     e = sub(c, real(c, 0x1p+0f), e);
     twi_lid z = mul(c, a, a);
-    twi_lid p = chain(c, z, times(c, z, -0x1.758f96p-8f), k, 4);
-    twi_lid q = mul(c, mul(c, a, z), p);
-    q = add(c, a, q);
-    return with_sign(c, choose(c, two(c, TWI_LT, a, real(c, 0x1.4p-1f)), q, e), x);
+    twi_lid q = fused(c, mul(c, a, z), chain(c, z, k, 5), a);
+    return with_sign(c, choose(c, two(c, TWI_GE, a, real(c, 0x1.4p-1f)), e, q), x);
 }
 
 twi_lid twi_legal_erf(twi_cursor *c, twi_lid x) {
-    static const float far[] = {-0x1.840478p-9f, 0x1.66a77ap-6f,  -0x1.a6c9f6p-4f,
+    static const float far[] = {0x1.897becp-13f, -0x1.840478p-9f, 0x1.66a77ap-6f,  -0x1.a6c9f6p-4f,
                                 -0x1.46a94ap-1f, -0x1.208e64p+0f, -0x1.4fe548p-12f};
-    static const float near[] = {-0x1.a3d7ecp-11f, 0x1.54017p-8f,   -0x1.b7f88cp-6f,
-                                 0x1.ce2cf2p-4f,   -0x1.81273ep-2f, 0x1.06eba8p-3f};
-    twi_lid a = magnitude(c, x), four = real(c, 0x1p+2f);
-    twi_lid clamped = choose(c, two(c, TWI_GT, a, four), four, a);
-    twi_lid t = chain(c, clamped, times(c, clamped, 0x1.897becp-13f), far, 6);
-    twi_lid e = sub(c, real(c, 0x1p+0f), twi_legal_exp(c, t));
-    twi_lid z = mul(c, a, a);
-    twi_lid q = mul(c, a, chain(c, z, times(c, z, 0x1.4916f2p-14f), near, 6));
-    q = add(c, a, q);
-    return with_sign(c, choose(c, two(c, TWI_LT, a, real(c, 0x1p+0f)), q, e), x);
+    static const float near[] = {0x1.4916f2p-14f, -0x1.a3d7ecp-11f, 0x1.54017p-8f, -0x1.b7f88cp-6f,
+                                 0x1.ce2cf2p-4f,  -0x1.81273ep-2f,  0x1.06eba8p-3f};
+    twi_lid a = magnitude(c, x);
+    twi_lid t = chain(c, at_most(c, a, 0x1p+2f), far, 7);
+    twi_lid e = sub(c, real(c, 0x1p+0f), middle(c, t));
+    twi_lid q = fused(c, a, chain(c, mul(c, a, a), near, 7), a);
+    return with_sign(c, choose(c, two(c, TWI_GE, a, real(c, 0x1p+0f)), e, q), x);
 }

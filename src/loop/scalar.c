@@ -41,99 +41,84 @@ static uint32_t sar(uint32_t u, unsigned n) {
     return ((u ^ sign) >> n) ^ sign;
 }
 
-/* ((k[0] * x + k[1]) * x + ..), products and sums rounded one by one. */
-static float chain(float x, float start, const float *k, int n) {
-    float p = start;
-    for (int i = 0; i < n; i++) {
-        p = p + k[i];
-        if (i + 1 < n)
-            p = p * x;
-    }
+/* (k[0] * x + k[1]) * x + .., one rounding a step. */
+static float chain(float x, const float *k, int n) {
+    float p = k[0];
+    for (int i = 1; i < n; i++)
+        p = fmaf(p, x, k[i]);
     return p;
 }
 
-float twi_scalar_exp(float x) {
-    static const float k[] = {0x1.123ab2p-7f, 0x1.5554d4p-5f, 0x1.55549p-3f, 0x1p-1f};
-    float c = x < -0x1.ap+6f ? -0x1.ap+6f : x;
-    c = c > 0x1.64p+6f ? 0x1.64p+6f : c;
-    float t = c * 0x1.715476p+0f;
-    float m = t + 0x1.8p+23f;
-    uint32_t whole = bits(m) - 0x4b400000u;
+/* exp(c) = result * 2^k, k + 0x4b400000 in *u. */
+static float reduced(float c, uint32_t *u) {
+    static const float k[] = {0x1.6d63c8p-10f, 0x1.123ab2p-7f, 0x1.5554d4p-5f, 0x1.55549p-3f,
+                              0x1p-1f,         0x1p+0f,        0x1p+0f};
+    float m = fmaf(c, 0x1.715476p+0f, 0x1.8p+23f);
     float n = m - 0x1.8p+23f;
-    float upper = n * 0x1.62e4p-1f, lower = n * 0x1.7f7d1cp-20f;
-    float r = c - upper;
-    r = r - lower;
-    float q = chain(r, r * 0x1.6d63c8p-10f, k, 4);
-    float square = r * r;
-    q = q * square;
-    float p = r + q;
-    p = 0x1p+0f + p;
-    uint32_t half = sar(whole, 1);
-    p = p * real((half + 127u) << 23);
-    return p * real((whole - half + 127u) << 23);
+    float upper = fmaf(n, -0x1.62e4p-1f, c);
+    *u = bits(m);
+    return chain(fmaf(n, -0x1.7f7d1cp-20f, upper), k, 7);
+}
+
+static float middle(float c) {
+    uint32_t u;
+    float p = reduced(c, &u);
+    return real(bits(p) + (u << 23));
+}
+
+float twi_scalar_exp(float x) {
+    float c = x < -0x1.ap+6f ? -0x1.ap+6f : x;
+    uint32_t u;
+    float p = reduced(c > 0x1.64p+6f ? 0x1.64p+6f : c, &u);
+    p = p * real((u >> 1 << 23) + 0x3f800000u);
+    return p * real(((u - (u >> 1)) << 23) + 0x3f800000u);
 }
 
 float twi_scalar_log(float x) {
-    static const float k[] = {-0x1.dd9c1p-4f,  0x1.e6dc8p-4f,  -0x1.fc3dccp-4f, 0x1.233af8p-3f,
-                              -0x1.555b8ep-3f, 0x1.99a478p-3f, -0x1.000008p-2f, 0x1.555548p-2f};
+    static const float k[] = {0x1.13c37ep-4f, -0x1.dd9c1p-4f,  0x1.e6dc8p-4f,  -0x1.fc3dccp-4f,
+                              0x1.233af8p-3f, -0x1.555b8ep-3f, 0x1.99a478p-3f, -0x1.000008p-2f,
+                              0x1.555548p-2f, -0x1p-1f};
     int small = x < 0x1p-126f;
     float y = small ? x * 0x1p+23f : x;
     uint32_t i = bits(y) + 0x004afb0du;
     int32_t e = (int32_t)sar(i, 23) - (small ? 150 : 127);
-    float m = real((i & 0x007fffffu) + 0x3f3504f3u);
+    float f = real((i & 0x007fffffu) + 0x3f3504f3u) - 0x1p+0f;
     float exponent = (float)e;
-    float f = m - 0x1p+0f;
+    float r = fmaf(exponent, 0x1.7f7d1cp-20f, f);
     float z = f * f;
-    float p = chain(f, f * 0x1.13c37ep-4f, k, 8);
-    float g = f * z;
-    g = g * p;
-    float b = exponent * 0x1.7f7d1cp-20f;
-    g = g + b;
-    float w = z * 0x1p-1f;
-    g = g - w;
-    float r = f + g;
-    float a = exponent * 0x1.62e4p-1f;
-    r = r + a;
-    if (x == (float)INFINITY)
-        r = x;
+    r = fmaf(chain(f, k, 10), z, r);
+    r = fmaf(exponent, 0x1.62e4p-1f, r);
+    if (!(x < (float)INFINITY))
+        return x;
     if (x == 0)
-        r = -(float)INFINITY;
-    if (x < 0)
-        r = real(0x7fc00000u);
-    return x != x ? x : r;
+        return -(float)INFINITY;
+    return x < 0 ? real(0x7fc00000u) : r;
 }
 
 static float with_sign(float r, float x) { return real(bits(r) | (bits(x) & 0x80000000u)); }
 
 float twi_scalar_tanh(float x) {
-    static const float k[] = {0x1.5211c2p-6f, -0x1.b838ap-5f, 0x1.110704p-3f, -0x1.555532p-2f};
+    static const float k[] = {-0x1.758f96p-8f, 0x1.5211c2p-6f, -0x1.b838ap-5f, 0x1.110704p-3f,
+                              -0x1.555532p-2f};
     float a = real(bits(x) & 0x7fffffffu);
-    float d = a + a;
-    float e = twi_scalar_exp(d);
-    e = e + 0x1p+0f;
+    float c = a > 0x1.4p+3f ? 0x1.4p+3f : a;
+    float e = middle(c + c) + 0x1p+0f;
     e = 0x1p+1f / e;
     e = 0x1p+0f - e;
     float z = a * a;
-    float p = chain(z, z * -0x1.758f96p-8f, k, 4);
-    float q = a * z;
-    q = q * p;
-    q = a + q;
-    return with_sign(a < 0x1.4p-1f ? q : e, x);
+    float cube = a * z;
+    return with_sign(a >= 0x1.4p-1f ? e : fmaf(cube, chain(z, k, 5), a), x);
 }
 
 float twi_scalar_erf(float x) {
-    static const float far[] = {-0x1.840478p-9f, 0x1.66a77ap-6f,  -0x1.a6c9f6p-4f,
+    static const float far[] = {0x1.897becp-13f, -0x1.840478p-9f, 0x1.66a77ap-6f,  -0x1.a6c9f6p-4f,
                                 -0x1.46a94ap-1f, -0x1.208e64p+0f, -0x1.4fe548p-12f};
-    static const float near[] = {-0x1.a3d7ecp-11f, 0x1.54017p-8f,   -0x1.b7f88cp-6f,
-                                 0x1.ce2cf2p-4f,   -0x1.81273ep-2f, 0x1.06eba8p-3f};
+    static const float near[] = {0x1.4916f2p-14f, -0x1.a3d7ecp-11f, 0x1.54017p-8f, -0x1.b7f88cp-6f,
+                                 0x1.ce2cf2p-4f,  -0x1.81273ep-2f,  0x1.06eba8p-3f};
     float a = real(bits(x) & 0x7fffffffu);
-    float c = a > 0x1p+2f ? 0x1p+2f : a;
-    float e = twi_scalar_exp(chain(c, c * 0x1.897becp-13f, far, 6));
-    e = 0x1p+0f - e;
-    float z = a * a;
-    float q = a * chain(z, z * 0x1.4916f2p-14f, near, 6);
-    q = a + q;
-    return with_sign(a < 0x1p+0f ? q : e, x);
+    float e = 0x1p+0f - middle(chain(a > 0x1p+2f ? 0x1p+2f : a, far, 7));
+    float q = fmaf(a, chain(a * a, near, 7), a);
+    return with_sign(a >= 0x1p+0f ? e : q, x);
 }
 
 /* ---- narrower floats ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The elementwise operations on determined values. A table gives the function by operation and
- * class of type. Only sqrt and the fma of f64 come from the C library: both are basic operations of
- * IEEE 754.
+ * class of type. Only sqrt, the fma of f64 and that of the portable functions come from the C
+ * library: basic operations of IEEE 754.
  */
 #include "oracle/det.h"
 #include "oracle/portable.h"

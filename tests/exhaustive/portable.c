@@ -36,11 +36,14 @@ typedef struct {
     uint32_t bad_at;
 } job;
 
-/* Spacing of f32 at y (y finite, not 0). */
+/* Spacing of f32 at y (y finite, not 0): 2^(exponent - 23), 2^-149 at least. */
 static double spacing(double y) {
-    int e;
-    (void)frexp(y, &e);
-    return ldexp(1.0, e - 24 < -149 ? -149 : e - 24);
+    uint64_t u;
+    memcpy(&u, &y, sizeof u);
+    uint64_t e = u >> 52 & 0x7ffu;
+    u = ((e < 1023 - 126 ? 1023 - 126 : e) - 23) << 52;
+    memcpy(&y, &u, sizeof y);
+    return y;
 }
 
 static void wrong(job *j, uint32_t u) {
