@@ -77,7 +77,8 @@ typedef struct tw_verify_options {
     const char *fixture;      /* NULL: all but zero */
     uint64_t seed;            /* of the fixtures; default 1 */
     int jobs;                 /* child processes at a time; 0: one a core */
-    int run_limit_ms;         /* one plan on one fixture; default 20000 */
+    int run_limit_ms;         /* one plan on one fixture; default 20000; 120000 more on OpenCL,
+                                 whose drivers compile at a launch */
     int build_limit_ms;       /* all else of a case; default 300000 */
     const volatile int *stop; /* NULL; else not 0 once the caller (a signal handler) wants an end */
 } tw_verify_options;

@@ -261,6 +261,7 @@ static uint32_t unfinished(twi_unit *u) {
 bool twi_trials_run(twi_unit *u) {
     series s = {u, 0};
     char text[64];
+    const int limit_ms = u->o->run_limit_ms + (u->target ? u->target->ops->late_ms : 0);
     for (uint32_t at = 0; at < all(u); at++) {
         u->fixture = (twi_fixture)(u->from + at / u->trials);
         *twi_outcome_of(u, at % u->trials) = (twi_outcome){.how = TWI_RAN_NOT};
@@ -281,7 +282,7 @@ bool twi_trials_run(twi_unit *u) {
         u->fixture = TWI_FIX_NONE; /* the child makes the inputs */
         if (!twi_child_start(&child, false, run_series, &s))
             return false;
-        const bool by_itself = watch(&child, u->o->run_limit_ms);
+        const bool by_itself = watch(&child, limit_ms);
         if (!by_itself)
             twi_child_kill(&child);
         const int status = twi_child_wait(&child);
@@ -294,8 +295,8 @@ bool twi_trials_run(twi_unit *u) {
         if (by_itself)
             out->how = note(out, TWI_RAN_CRASHED, twi_signal_word(status, text));
         else
-            out->how = note(out, TWI_RAN_TIMEOUT,
-                            twi_format(u->arena, "not done within %d ms", u->o->run_limit_ms));
+            out->how =
+                note(out, TWI_RAN_TIMEOUT, twi_format(u->arena, "not done within %d ms", limit_ms));
     }
     return true;
 }

@@ -46,6 +46,7 @@ typedef struct {
     /* What built a module must launch it too: the driver does not survive a fork behind the
      * compiler's loading. */
     bool one_process;
+    int late_ms;    /* its driver compiles at the first launch, which may take so much longer */
     int32_t memory; /* DLPack's type of arrays that are used in place; 0: those of the host */
     /* Finds what builds (compiler, library), so that `version` is known; NULL: nothing to find. */
     bool (*prepare)(twi_target *t);

@@ -8,8 +8,6 @@
 
 #include <stdio.h>
 
-enum { LIMIT_MS = 120000 };
-
 static const twi_loop *legal(twi_target *t, const twi_loop *loop, twi_arena *arena) {
     return twi_legalize(loop, arena, &t->caps);
 }
@@ -148,7 +146,7 @@ static tw_status build_apart(twi_opencl *t, twi_module **out, unsigned n) {
     char answer[TWI_CL_LOG + 16];
     size_t got;
     unsigned which;
-    if (!twi_cl_apart(try_build, &all, LIMIT_MS, answer, sizeof answer - 1, &got)) {
+    if (!twi_cl_apart(try_build, &all, TWI_CL_BUILD_MS, answer, sizeof answer - 1, &got)) {
         twi_error(&t->base.ctx->diags, TWI_E_CL_COMPILE, (twi_loc){0, 0}, NULL,
                   "OpenCL's compiler died or hung on the emitted source of %s",
                   n ? kernel_of(t, out[0]) : "nothing");

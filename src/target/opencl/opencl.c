@@ -116,6 +116,7 @@ static void close_opencl(twi_target *base) {
 
 static const twi_target_ops ops = {
     .name = "opencl",
+    .late_ms = TWI_CL_BUILD_MS,
     .build = twi_cl_build,
     .source = twi_cl_source,
     .run = twi_cl_run,

@@ -94,7 +94,7 @@ bool twi_cl_apart(void (*fn)(void *user, int fd), void *user, int limit_ms, void
 void twi_cl_send(int fd, const void *at, size_t n);
 
 /* build.c */
-enum { TWI_CL_LOG = 4000 };
+enum { TWI_CL_LOG = 4000, TWI_CL_BUILD_MS = 120000 };
 /* A program made and built; NULL: log says why. */
 void *twi_cl_compile(const twi_cl_runtime *rt, const char *source, size_t n, char log[TWI_CL_LOG]);
 tw_status twi_cl_build(twi_target *base, const twi_loop *const *loop, unsigned n, twi_module **out);

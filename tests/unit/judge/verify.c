@@ -152,6 +152,20 @@ static void broken_plans(void **state) {
     test_free(endless);
 }
 
+/* OpenCL's drivers start and compile at the first launch: that is not the plan's time. */
+static void late_compiler(void **state) {
+    tw_context *ctx = *state;
+    told t = {0};
+    tw_verify_case c = case_of(ir_of(ctx));
+    tw_verify_options o = tw_verify_options_defaults();
+    c.default_plan = true;
+    o.target = "opencl";
+    o.fixture = "normal";
+    o.run_limit_ms = 1;
+    assert_int_equal(tw_verify(ctx, &c, 1, &o, take, &t), TW_OK);
+    assert_string_equal(t.verdict[0], "right");
+}
+
 static void no_compiler(void **state) {
     (void)state;
     told t = {0};
@@ -215,6 +229,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(right_plans, make, drop),
                                        cmocka_unit_test_setup_teardown(targets, make, drop),
                                        cmocka_unit_test_setup_teardown(broken_plans, make, drop),
+                                       cmocka_unit_test_setup_teardown(late_compiler, make, drop),
                                        cmocka_unit_test(no_compiler),
                                        cmocka_unit_test_setup_teardown(rows_travel, make, drop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
