@@ -27,7 +27,7 @@ tw_order twi_sema_order_word(twi_sema *s, const twi_x *x) {
         tw_order order;
         bool built;
     } word[] = {{"free", TW_ORDER_FREE, true},
-                {"tree", TW_ORDER_TREE, false},
+                {"tree", TW_ORDER_TREE, true},
                 {"left", TW_ORDER_LEFT, true},
                 {"right", TW_ORDER_RIGHT, false},
                 {"canonical", TW_ORDER_CANONICAL, true}};
@@ -39,7 +39,7 @@ tw_order twi_sema_order_word(twi_sema *s, const twi_x *x) {
         if (strcmp(text, word[k].name) != 0)
             continue;
         if (!word[k].built)
-            twi_sema_fail(s, TWI_E_NOT_BUILT, x->at, "built are free, left and canonical",
+            twi_sema_fail(s, TWI_E_NOT_BUILT, x->at, "built are free, tree, left and canonical",
                           "order = %s is not built yet", text);
         return word[k].built ? word[k].order : TW_ORDER_AS_SAID;
     }

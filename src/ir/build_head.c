@@ -61,12 +61,9 @@ bool twi_build_order(tw_builder *b, tw_order order, uint8_t *out) {
         [TW_ORDER_AS_SAID] = TWI_ORDER_DEFAULT, [TW_ORDER_FREE] = TWI_ORDER_FREE,
         [TW_ORDER_TREE] = TWI_ORDER_TREE,       [TW_ORDER_LEFT] = TWI_ORDER_LEFT,
         [TW_ORDER_RIGHT] = TWI_ORDER_RIGHT,     [TW_ORDER_CANONICAL] = TWI_ORDER_CANONICAL};
-    if ((unsigned)order > TW_ORDER_CANONICAL || order == TW_ORDER_TREE || order == TW_ORDER_RIGHT) {
-        twi_build_fail(b, TWI_E_NOT_BUILT, "built are free, left and canonical",
-                       "order = %s is not built yet",
-                       order == TW_ORDER_TREE    ? "tree"
-                       : order == TW_ORDER_RIGHT ? "right"
-                                                 : "?");
+    if ((unsigned)order > TW_ORDER_CANONICAL || order == TW_ORDER_RIGHT) {
+        twi_build_fail(b, TWI_E_NOT_BUILT, "built are free, tree, left and canonical",
+                       "order = %s is not built yet", order == TW_ORDER_RIGHT ? "right" : "?");
         return false;
     }
     *out = kinds[order] == TWI_ORDER_DEFAULT ? b->ir->order : kinds[order];

@@ -64,8 +64,7 @@ void twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsi
         f->folded |= 1ull << i->fold[k];
     f->streams = twi_fold_streams(w->ir, w->frame, id);
     f->even = twi_is_merged(w->ir, id) && twi_merged_even(w, f);
-    const twi_place *place = twi_plan_place(w->plan, id);
-    f->weight = place && place->fold == TWI_FOLD_WEIGHT;
+    f->weight = twi_folds_by_weight(w->ir, w->plan, id);
     f->first_loop = f->chunk_loop = -1;
     for (unsigned k = 0; k < n; k++) {
         if (!((f->own | f->folded) >> loops[k].axis & 1))
@@ -98,6 +97,11 @@ void twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsi
     }
 }
 
+/* The oracle bounds its result, so that -0 equals +0. */
+static bool is_bounded(const twi_ins *i) {
+    return i->order == TWI_ORDER_FREE || i->order == TWI_ORDER_TREE;
+}
+
 /* ---- states
  * ----------------------------------------------------------------------------------------- */
 twi_state twi_state_identity(twi_lowering *w, const twi_fold *f, unsigned count) {
@@ -110,7 +114,7 @@ twi_state twi_state_identity(twi_lowering *w, const twi_fold *f, unsigned count)
     const twi_ins *i = fold_ins(w, f);
     tw_elem elem = (tw_elem)twi_ins_of(w->ir, twi_arg(w->ir, f->id, 0))->type.elem;
     unsigned identity = twi_monoid_of(i->op)->identity;
-    if (identity == TWI_ID_NEG_ZERO && (i->order == TWI_ORDER_FREE || !twi_is_float(elem)))
+    if (identity == TWI_ID_NEG_ZERO && (is_bounded(i) || !twi_is_float(elem)))
         identity = TWI_ID_ZERO; /* free sums: -0 equals +0, and an empty one needs no correction */
     if (i->op == TWI_DOT)
         identity = TWI_ID_ZERO;
@@ -430,7 +434,7 @@ static twi_state complete(twi_lowering *w, const twi_fold *f, twi_state s) {
         twi_state start = {{twi_w_value(w, twi_dot_start(w->ir, f->id)), 0, 0}};
         s = twi_state_combine(w, f, start, s);
     }
-    if (i->op != TWI_SUM || i->order == TWI_ORDER_FREE || !twi_is_float((tw_elem)i->type.elem))
+    if (i->op != TWI_SUM || is_bounded(i) || !twi_is_float((tw_elem)i->type.elem))
         return s;
     for (unsigned k = 0; k < i->nfold; k++) {
         if (twi_axis_extent(w->ir, i->fold[k]) > 0)

@@ -42,7 +42,8 @@ bool twi_same_maps(const twi_plan *p, unsigned f, unsigned g, uint64_t axes) {
 }
 
 bool twi_w_is_home(const twi_lowering *w, twi_id v) {
-    return twi_same_maps(w->plan, w->home[v].frame, w->frame_id, twi_ins_of(w->ir, v)->type.axes);
+    return w->home[v].kind != TWI_HOME_SHARED &&
+           twi_same_maps(w->plan, w->home[v].frame, w->frame_id, twi_ins_of(w->ir, v)->type.axes);
 }
 
 /* Digits of an axis inside a group and a trip of the text. */
@@ -60,8 +61,10 @@ static uint8_t inner_digits(const twi_lowering *w, unsigned frame, unsigned axis
 void twi_w_make_carrier(twi_lowering *w, twi_id v) {
     const twi_place *place = twi_plan_place(w->plan, v);
     const twi_ins *i = twi_ins_of(w->ir, v);
-    if (!place || !place->to || w->home[v].carrier)
+    const bool kept = place && place->keep == TWI_KEEP_SHARED;
+    if (!place || !(place->to || kept) || w->home[v].carrier)
         return;
+    const unsigned to = place->to ? place->to - 1u : place->frame;
     twi_object o = {.elem = i->type.elem, .count = 1, .name = i->name};
     int64_t elements = 1;
     for (unsigned a = 0; a < w->ir->axis.n; a++) {
@@ -69,12 +72,11 @@ void twi_w_make_carrier(twi_lowering *w, twi_id v) {
             continue;
         int64_t here = twi_digits_extent(&w->plan->frame[place->frame].map[a],
                                          inner_digits(w, place->frame, a));
-        int64_t there = twi_digits_extent(&w->plan->frame[place->to - 1].map[a],
-                                          inner_digits(w, place->to - 1u, a));
+        int64_t there = twi_digits_extent(&w->plan->frame[to].map[a], inner_digits(w, to, a));
         o.extent[o.rank++] = here > there ? here : there;
         elements *= o.extent[o.rank - 1];
     }
-    bool shared = place->via == TWI_TO_SHARED;
+    bool shared = kept || place->via == TWI_TO_SHARED;
     int64_t stride = 1;
     for (unsigned d = o.rank; place->pad && d-- > 0;) {
         o.stride[d] = stride;

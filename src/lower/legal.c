@@ -265,6 +265,31 @@ static bool carrier_fits(const judge *j, const twi_place *p) {
                                        (long long)bytes, (long long)most);
 }
 
+/* keep shared: an element a position of the group. */
+static bool shared_fits(const judge *j, twi_id v) {
+    const twi_ins *i = twi_ins_of(j->ir, v);
+    const unsigned frame = twi_plan_place(j->plan, v)->frame;
+    int64_t bytes = (int64_t)tw_elem_size((tw_elem)i->type.elem);
+    unsigned rank = 0;
+    for (unsigned a = 1; a < j->ir->axis.n; a++) {
+        if (!(i->type.axes >> a & 1))
+            continue;
+        const int64_t x = inner_extent(j, frame, a);
+        if (x == 0)
+            return twi_refuse(j->why,
+                              "value %s: keep shared over a loop of run-time count has no size",
+                              twi_value_name(j->ir, v));
+        rank++;
+        bytes = bytes > INT32_MAX / x ? INT32_MAX : bytes * x;
+    }
+    if (rank > TWI_MAX_RANK)
+        return twi_refuse(j->why, "value %s: keep shared over %u axes > %d",
+                          twi_value_name(j->ir, v), rank, TWI_MAX_RANK);
+    return bytes <= (int64_t)j->caps->shared ||
+           twi_refuse(j->why, "value %s: keep shared takes %lld B > %u B", twi_value_name(j->ir, v),
+                      (long long)bytes, j->caps->shared);
+}
+
 static bool operands_reach(const judge *j, twi_id v, unsigned frame, unsigned depth);
 
 static bool value_reaches(const judge *j, twi_id v, unsigned frame, unsigned depth) {
@@ -275,7 +300,7 @@ static bool value_reaches(const judge *j, twi_id v, unsigned frame, unsigned dep
         return operands_reach(j, v, frame, depth + 1);
     if (kind == TWI_KIND_LEAF && i->op != TWI_CARRY && i->op != TWI_RESULT && i->op != TWI_PART)
         return true;
-    if (twi_same_maps(j->plan, home, frame, i->type.axes) ||
+    if (twi_same_maps(j->plan, home, frame, i->type.axes) || (p && p->keep == TWI_KEEP_SHARED) ||
         (p && p->to == frame + 1 && i->op != TWI_PART))
         return true;
     return twi_refuse(
@@ -366,11 +391,12 @@ static bool value_fits(const judge *j, twi_id v) {
     if (twi_is_canonical_row(j->ir, v) && !twi_fold_streams(j->ir, frame, v) &&
         (!canonical_subs_fit(j, v) || !canonical_loops_fit(j, v)))
         return false;
-    if (place && place->fold == TWI_FOLD_WEIGHT && twi_is_merged(j->ir, v))
+    if (twi_folds_by_weight(j->ir, j->plan, v) && twi_is_merged(j->ir, v))
         return twi_refuse(j->why, "fold %s: fold weight of several results is not built yet",
                           twi_value_name(j->ir, v));
     bool scan = twi_op_row(i->op)->kind == TWI_KIND_ORDER && !twi_scan_streams(j->ir, v);
-    if ((j->cut.value[v].kept || scan) && !stripe_fits(j, v))
+    const bool shared = place && place->keep == TWI_KEEP_SHARED;
+    if ((j->cut.value[v].kept || scan) && !(shared ? shared_fits(j, v) : stripe_fits(j, v)))
         return false;
     return twi_op_row(i->op)->kind != TWI_KIND_EFFECT || updates_fit(j, v);
 }
@@ -430,8 +456,8 @@ bool twi_plan_counted(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, c
     if (out->then && out->then->shared_bytes > shared)
         shared = out->then->shared_bytes;
     return caps->family == TWI_FAMILY_CPU || shared <= caps->shared ||
-           twi_refuse(why, "stages, partial results and carriers: shared %u B > %u B", shared,
-                      caps->shared);
+           twi_refuse(why, "stages, partial results, carriers and kept values: shared %u B > %u B",
+                      shared, caps->shared);
 }
 
 bool twi_plan_legal(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why) {

@@ -145,7 +145,7 @@ static void describe_launch(const tw_ir *ir, const twi_plan *plan, twi_id fold, 
     memset(o, 0, sizeof *o);
     o->fold = fold;
     o->fused = product && !(place && place->atom == TWI_ATOM_MULADD);
-    if (place && place->fold == TWI_FOLD_WEIGHT) {
+    if (twi_folds_by_weight(ir, plan, fold)) {
         describe_by_weight(&d, product ? 1 : 0);
         return;
     }

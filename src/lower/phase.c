@@ -357,7 +357,8 @@ static void emit_nest(walk *g, uint32_t first, int level, uint32_t nest) {
         else
             out.at[k - first] = twi_w_value(w, it->kind == ITEM_YIELD ? it->value : it->id);
         if (it->kind == ITEM_VALUE && w->home[it->id].object) {
-            twi_w_stripe_store(w, w->home[it->id].object, it->axes, out.at[k - first]);
+            if (w->home[it->id].object != w->home[it->id].carrier)
+                twi_w_stripe_store(w, w->home[it->id].object, it->axes, out.at[k - first]);
             twi_w_carry(w, it->id, out.at[k - first]);
         }
     }
@@ -476,10 +477,8 @@ static void carrier_events(walk *g) {
         for (unsigned a = 0; a < i->nargs; a++)
             reads |= w->home[twi_arg(w->ir, it->id, a)].effect;
     }
-    if (writes)
-        twi_w_event(w, 0, writes);
-    if (reads & ~writes)
-        twi_w_event(w, reads & ~writes, 0);
+    if (reads | writes)
+        twi_w_event(w, reads & ~writes, writes);
 }
 
 static void emit_group(walk *g) {
@@ -499,16 +498,18 @@ static void emit_group(walk *g) {
         if (g->items.at[k].kind == ITEM_SCAN)
             twi_scan_finish(w, g->items.at[k].id);
     twi_w_forget(w, mark);
-    uint64_t wrote =
-        0; /* folds fill their carriers at the end, behind barriers of stages and subgroups */
-    for (uint32_t k = 0; k < g->folds.n; k++)
-        wrote |= w->home[g->folds.at[k].id].effect;
+    uint64_t wrote = 0; /* carriers are filled behind barriers of stages and subgroups */
+    for (uint32_t k = 0; k < g->items.n; k++)
+        if (g->items.at[k].kind == ITEM_VALUE || g->items.at[k].kind == ITEM_UPDATE)
+            wrote |= w->home[g->items.at[k].id].effect;
     twi_w_event_wrote(w, wrote);
     for (uint32_t k = 0; k < g->items.n; k++) {
         item *it = &g->items.at[k];
         leave_item(w, it);
         if (it->kind == ITEM_VALUE && w->home[it->id].object)
-            w->home[it->id].kind = TWI_HOME_STRIPE;
+            w->home[it->id].kind = w->home[it->id].object == w->home[it->id].carrier
+                                       ? TWI_HOME_SHARED
+                                       : TWI_HOME_STRIPE;
     }
     for (unsigned s = 0; s < w->plan->stages; s++)
         if (g->staged >> s & 1)
@@ -550,11 +551,15 @@ static void add_root(twi_lowering *w, walk **groups, unsigned *n, uint32_t regio
     twi_push(w->arena, &g->roots, root);
 }
 
-/* A stripe for a value that is kept. */
+/* A stripe for a value that is kept, or one object for all workers. */
 static void make_home(twi_lowering *w, twi_id v) {
     const twi_type *t = &twi_ins_of(w->ir, v)->type;
+    const twi_place *place = twi_plan_place(w->plan, v);
     twi_w_enter(w, twi_frame_of(w, v));
-    w->home[v].object = twi_w_stripe(w, v, (tw_elem)t->elem, t->axes);
+    twi_w_make_carrier(w, v);
+    w->home[v].object = place && place->keep == TWI_KEEP_SHARED
+                            ? w->home[v].carrier
+                            : twi_w_stripe(w, v, (tw_elem)t->elem, t->axes);
     w->home[v].frame = (uint8_t)w->frame_id;
 }
 
@@ -583,7 +588,6 @@ static void add_body_roots(twi_lowering *w, uint32_t region, unsigned p, walk **
         } else if (kind == TWI_KIND_LOCAL && c->kept && c->avail == p && !w->home[v].object) {
             it.kind = ITEM_VALUE;
             make_home(w, v);
-            twi_w_make_carrier(w, v);
         } else {
             continue;
         }

@@ -150,7 +150,7 @@ bool twi_runs_alone(const twi_cut *cut, const twi_caps *caps, const twi_plan *p)
     if (caps->family != TWI_FAMILY_SIMT || p->stages)
         return false;
     for (uint32_t k = 0; k < p->place.n; k++)
-        if (p->place.at[k].to)
+        if (p->place.at[k].to || p->place.at[k].keep == TWI_KEEP_SHARED)
             return false;
     for (unsigned f = 0; f < p->frames; f++)
         for (unsigned a = 1; a < TWI_MAX_AXES; a++)

@@ -54,6 +54,9 @@ twi_object twi_w_stripe_shape(twi_lowering *w, twi_id v, tw_elem elem, uint64_t 
         o.extent[o.rank++] = e;
         elements *= e;
     }
+    const twi_place *place = v ? twi_plan_place(w->plan, v) : NULL;
+    if (place && place->keep == TWI_KEEP_SCRATCH)
+        o.kind = TWI_OBJ_SCRATCH;
     /* more than a few KiB do not belong on a stack or into registers */
     if (w->vectors && elements * o.count * (int64_t)tw_elem_size(elem) > 8192)
         o.kind = TWI_OBJ_SCRATCH;

@@ -11,14 +11,19 @@
 #include "plan/split.h"
 
 /* Where a settled value lies once it is there. */
-typedef enum { TWI_HOME_NONE, TWI_HOME_SSA, TWI_HOME_STRIPE } twi_home_kind;
+typedef enum {
+    TWI_HOME_NONE,
+    TWI_HOME_SSA,
+    TWI_HOME_STRIPE,
+    TWI_HOME_SHARED /* in its carrier alone, for all frames */
+} twi_home_kind;
 typedef struct {
     uint8_t kind;
     uint8_t frame;
     twi_lid ssa;
     uint32_t object;  /* private, one dimension an axis with time digits of its frame */
     uint32_t carrier; /* object that takes it to the frame of its place's `to`, by positions in the
-                         group; 0: none */
+                         group; 0: none; kept in shared memory: the same as object */
     uint64_t effect;  /* of a shared carrier */
 } twi_home;
 

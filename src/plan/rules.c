@@ -362,9 +362,17 @@ static bool place_fits(const twi_judge *j, const twi_place *v) {
         return twi_refuse(j->why, "value %s: pad %u without a shared carrier", name, v->pad);
     if (v->to == v->frame + 1)
         return twi_refuse(j->why, "value %s: it is made in that frame", name);
-    if (v->keep > TWI_KEEP_STRIPE)
-        return twi_refuse(j->why, "value %s: keep %s is not built yet: keep stripe", name,
-                          twi_plan_words[TWI_WORDS_KEEP][v->keep]);
+    if (v->keep == TWI_KEEP_SHARED && j->caps->family != TWI_FAMILY_SIMT)
+        return twi_refuse(j->why, "value %s: keep shared, but a group is 1 worker: keep stripe",
+                          name);
+    if (v->keep == TWI_KEEP_SCRATCH && j->caps->family == TWI_FAMILY_SIMT)
+        return twi_refuse(j->why,
+                          "value %s: keep scratch, but a launch carries 0 B of workspace a group: "
+                          "keep stripe or shared",
+                          name);
+    if (v->keep == TWI_KEEP_SHARED && v->to)
+        return twi_refuse(
+            j->why, "value %s: keep shared serves all frames, a second carrier is of no use", name);
     if (v->keep && kind != TWI_KIND_LOCAL)
         return twi_refuse(j->why,
                           "value %s: only values computed element by element are kept, %s %s", name,
@@ -379,7 +387,7 @@ static bool place_fits(const twi_judge *j, const twi_place *v) {
     if (v->atom == TWI_ATOM_MULADD && ins->order != TWI_ORDER_FREE && ins->order != TWI_ORDER_TREE)
         return twi_refuse(j->why, "value %s: its order is a chain of fma, muladd rounds twice",
                           name);
-    return !v->keep || stripe_fits(j, v->value, "value");
+    return !v->keep || v->keep == TWI_KEEP_SHARED || stripe_fits(j, v->value, "value");
 }
 
 static bool entries_fit(const twi_judge *j) {

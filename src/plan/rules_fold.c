@@ -252,10 +252,8 @@ static bool order_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
     const twi_ins *ins = twi_ins_of(j->ir, v);
     const twi_place *place = twi_plan_place(j->p, v);
     unsigned order = ins->order == TWI_ORDER_DEFAULT ? j->ir->order : ins->order;
-    if (!twi_fold_rounds(j->ir, v) || order == TWI_ORDER_FREE)
-        return !place || place->fold != TWI_FOLD_WEIGHT || weight_fits(j, v, f);
-    if (order == TWI_ORDER_TREE)
-        return twi_refuse(j->why, "fold %s: order tree is not built yet", twi_value_name(j->ir, v));
+    if (!twi_fold_rounds(j->ir, v) || order == TWI_ORDER_FREE || order == TWI_ORDER_TREE)
+        return !twi_folds_by_weight(j->ir, j->p, v) || weight_fits(j, v, f);
     if (place && place->fold)
         return twi_refuse(j->why, "fold %s: fold weight, but its order is fixed",
                           twi_value_name(j->ir, v));

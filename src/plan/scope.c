@@ -201,6 +201,12 @@ bool twi_adds_loosely(const tw_ir *ir, twi_id v) {
     return a->atomic == TWI_ADD && twi_is_float((tw_elem)ir->array.at[a->array].elem);
 }
 
+bool twi_folds_by_weight(const tw_ir *ir, const twi_plan *plan, twi_id v) {
+    const twi_place *place = twi_plan_place(plan, v);
+    return (place && place->fold == TWI_FOLD_WEIGHT) ||
+           (twi_fold_rounds(ir, v) && order_of(ir, v) == TWI_ORDER_TREE);
+}
+
 unsigned twi_ir_class(const tw_ir *ir) {
     unsigned klass = TWI_ORDER_CANONICAL;
     for (twi_id v = 1; v < ir->ins.n; v++) {

@@ -55,6 +55,9 @@ unsigned twi_stream_lanes(const tw_ir *ir, twi_id v, int64_t lanes[TWI_STREAM_LE
 bool twi_fold_subs_in_tree(const tw_ir *ir, const twi_frame *f, twi_id v);
 /* Is it an atomic addition of floats, in an order that nobody knows? */
 bool twi_adds_loosely(const tw_ir *ir, twi_id v);
+/* Does it combine by ascending weight: because its place says so, or to keep the order of its
+ * elements (tree)? */
+bool twi_folds_by_weight(const tw_ir *ir, const twi_plan *plan, twi_id v);
 /* The loosest order of the kernel's float folds and atomic additions: TWI_ORDER_FREE, TREE or
  * CANONICAL (also where there are none). */
 unsigned twi_ir_class(const tw_ir *ir);

@@ -225,7 +225,8 @@ static void draw_keeps(draw *d) {
             continue;
         twi_place *place = twi_plan_set_place(d->v->arena, d->p, d->v->crossing[i]);
         uint8_t was = place->keep;
-        place->keep = TWI_KEEP_STRIPE;
+        const bool simt = d->v->caps->family == TWI_FAMILY_SIMT;
+        place->keep = chance(d, 2) ? TWI_KEEP_STRIPE : simt ? TWI_KEEP_SHARED : TWI_KEEP_SCRATCH;
         if (!legal(d))
             twi_plan_set_place(d->v->arena, d->p, d->v->crossing[i])->keep = was;
     }

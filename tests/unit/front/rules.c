@@ -230,7 +230,7 @@ static const rule rules[] = {
     {TWI_E_NOT_BUILT, BODY("a = @u64(I[n])"), "element type 'u64'"},
     {TWI_E_NOT_BUILT, "kernel k(X: @f8e4m3[N], out Y: f32[N]) { parallel n: N { Y[n] = X[n] } }\n",
      "'f8e4m3'"},
-    {TWI_E_NOT_BUILT, BODY("a = sum[w](X[n, w], order = @tree)"), "order = tree"},
+    {TWI_E_NOT_BUILT, BODY("a = sum[w](X[n, w], order = @right)"), "order = right"},
     {TWI_E_NOT_BUILT, BODY("a = @exp(f64(s))"), "'exp' of f64"},
     {TWI_E_NOT_BUILT,
      "kernel k(X: f32[N], out Y: f32[N]) { numerics { math = @native }\n parallel n: N { Y[n] = "

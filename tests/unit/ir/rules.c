@@ -68,7 +68,7 @@ static void open_scope(kit *f) {
 static void name_wrong(kit *f) { (void)tw_build_dim(f->b, "two words", false); }
 static void name_twice(kit *f) { (void)tw_build_array(f->b, "M", TW_F32, TW_ROLE_IN, NULL, 0); }
 static void not_built_type(kit *f) { (void)tw_build_scalar(f->b, "s", TW_F8E4M3, 0); }
-static void not_built_order(kit *f) { tw_build_numerics(f->b, TW_ORDER_TREE, false); }
+static void not_built_order(kit *f) { tw_build_numerics(f->b, TW_ORDER_RIGHT, false); }
 static void not_built_math(kit *f) { tw_build_numerics(f->b, TW_ORDER_FREE, true); }
 static void numeral(kit *f) { (void)tw_build_num_text(f->b, "1.2.3"); }
 static void too_many_dims(kit *f) {
@@ -290,7 +290,7 @@ static const fault faults[] = {
     {"name_wrong", name_wrong, TWI_E_NAME_WRONG, false, "two words"},
     {"name_twice", name_twice, TWI_E_NAME_TWICE, false, "M is declared twice"},
     {"not_built_type", not_built_type, TWI_E_NOT_BUILT, false, "f8e4m3"},
-    {"not_built_order", not_built_order, TWI_E_NOT_BUILT, false, "tree"},
+    {"not_built_order", not_built_order, TWI_E_NOT_BUILT, false, "right"},
     {"not_built_math", not_built_math, TWI_E_NOT_BUILT, false, "native"},
     {"numeral", numeral, TWI_E_NUMERAL, false, "1.2.3"},
     {"too_many_dims", too_many_dims, TWI_E_TOO_MANY, false, "A9"},

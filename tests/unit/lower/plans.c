@@ -69,6 +69,13 @@ static const subject subjects[] = {
     {"corpus/optimiser", "N=3", "T=f32", NULL, NULL},
     {"corpus/optimiser", "N=70", "T=f32", NULL, NULL},
     {"corpus/scaled_update", "M=3 K=5 N=2", "BETA0=false", NULL, NULL},
+    {"corpus/trees", "R=3 W=70", "", NULL, NULL},
+    {"softmax", "R=3 W=65", "T=f32", "simt32",
+     "plan softmax/0 class=free\nframe f: r = grid 3 ; w = loop 3, sub 2, lane 4, slot 3\n"
+     "value x: keep shared\nvalue p: keep shared\n"},
+    {"softmax", "R=3 W=65", "T=f32", "cpu-baseline",
+     "plan softmax/0 class=free\nframe f: r = grid 3 ; w = loop 17, lane 4\nvalue p: keep "
+     "scratch\n"},
     {"corpus/planes", "N=3 C=2 P=701", "", NULL, NULL},
     {"corpus/planes", "N=5 C=9 P=3", "", NULL, NULL},
     {"corpus/triangle", "R=9 W=40 U=3", "", NULL, NULL},

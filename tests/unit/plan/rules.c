@@ -187,8 +187,11 @@ static void places(void **state) {
          "loops outermost, then sub digits, then slots and lanes"},
         {SOFTMAX, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nvalue s: keep stripe",
          "value s: only values computed element by element are kept, sum results are in any case"},
-        {SOFTMAX, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nvalue p: keep scratch",
-         "value p: keep scratch is not built yet: keep stripe"},
+        {SOFTMAX, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nvalue p: keep shared",
+         "value p: keep shared, but a group is 1 worker: keep stripe"},
+        {SOFTMAX, "simt32", "frame f: r = grid 128 ; w = slot 32, lane 32\nvalue p: keep scratch",
+         "value p: keep scratch, but a launch carries 0 B of workspace a group: keep stripe or "
+         "shared"},
         {SOFTMAX, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nvalue p: fold weight",
          "value p: fold weight, but exp is no fold"},
         {SOFTMAX, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nvalue s: atom fma",
