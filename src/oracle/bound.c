@@ -15,7 +15,7 @@ typedef struct twi_adding {
     double sum, rest;    /* compensated sum of v */
     double lo, hi;       /* sums of ends */
     double above, below; /* sums of positive and negative ends: what partial sums can reach */
-    double r, magnitude;
+    double r, magnitude, spread; /* spread: sum of |coefficients| of symbols followed */
     twi_part keep[TWI_SYMBOLS];
     uint32_t n_keep, with_parts;
     bool whole, nan, any, plus, minus, positive;
@@ -38,6 +38,7 @@ static void add_parts(adding *s, const twi_form *x) {
     bool open = s->with_parts < 2;
     for (uint32_t p = 0; p < x->n; p++) {
         uint32_t k = 0;
+        s->spread += fabs(x->part[p].c);
         while (k < s->n_keep && s->keep[k].symbol != x->part[p].symbol)
             k++;
         if (k < s->n_keep)
@@ -150,6 +151,13 @@ static void sort_parts(twi_part *p, uint32_t n) {
         }
 }
 
+/* How far the oracle's own sum of n terms is off, beside a rounding of the result: the second order
+ * of a compensated sum (Ogita, Rump, Oishi 2005), and the coefficients, which are added plainly. */
+static double own_error(const adding *s, size_t n) {
+    const double k = (double)n + 4.0;
+    return k * k * 0x1p-105 * s->magnitude + k * 0x1p-52 * s->spread;
+}
+
 /* Closes a sum of n terms that may be off by r beside their own errors. */
 static void close_sum(const adding *s, size_t n, double r, twi_form *out, twi_part *room) {
     if (special(s, n + 1, out))
@@ -158,7 +166,7 @@ static void close_sum(const adding *s, size_t n, double r, twi_form *out, twi_pa
     double slack = ((double)n + 4.0) * 0x1p-52 * (s->above - s->below);
     double v = s->sum + s->rest;
     *out = (twi_form){.kind = TWI_RANGE, .v = v, .flags = s->flags, .part = room};
-    out->r = s->r * 0x1.0000000001p+0 + r + fabs(v) * 0x1p-52;
+    out->r = s->r * 0x1.0000000001p+0 + r + fabs(v) * 0x1p-52 + own_error(s, n);
     out->lo = s->lo - r - slack;
     out->hi = s->hi + r + slack;
     if (s->positive && out->lo < 0.0)
@@ -194,6 +202,11 @@ static void finish_sum(const twi_folding *f, adding *s, const twi_form *start, t
     close_sum(s, n, r, out, room);
 }
 
+/* Is p a * b itself? Of a small p the remainder cannot be told from 0. */
+static bool exact_product(double a, double b, double p) {
+    return a == 0.0 || b == 0.0 || (fma(a, b, -p) == 0.0 && fabs(p) >= 0x1p-960);
+}
+
 /* One product of a dot, whether it is rounded by itself or fused. */
 static void leaf(const twi_folding *f, const twi_form *a, const twi_form *b, twi_form *out,
                  twi_part *room) {
@@ -205,7 +218,7 @@ static void leaf(const twi_folding *f, const twi_form *a, const twi_form *b, twi
     }
     if (a->kind == TWI_EXACT && b->kind == TWI_EXACT) {
         double p = a->v * b->v;
-        bool exact = elem == TW_F64 ? fma(a->v, b->v, -p) == 0.0 : (double)(float)p == p;
+        bool exact = elem == TW_F64 ? exact_product(a->v, b->v, p) : (double)(float)p == p;
         if (exact || !(fabs(p) < INFINITY)) { /* infinities and NaN: the same fused or not */
             bool over = isinf(p) && !isinf(a->v) && !isinf(b->v);
             *out = over ? twi_form_any(0) : twi_form_exact(TW_F64, twi_bits_f64(p));

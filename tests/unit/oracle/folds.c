@@ -125,6 +125,44 @@ static void test_free_sums(void **state) {
     assert_true(worst > 0.02 && worst <= 1.0);
 }
 
+/* A plan may cancel first what the oracle's own sum, from left to right, meets last: its reference
+ * value is then off by more than the plan's sum is, and says so. */
+static void test_reference_is_rounded_too(void **state) {
+    static const double x[8] = {0x1p1000, 0x1p940, 1.0, 0.0, -0x1p1000, -0x1p940, 0.0, 0.0};
+    const double right = 1.0;
+    bench t;
+    (void)state;
+    open_bench(&t);
+    build_fold(&t, (fold_kind){TW_FOLD_SUM, TW_ORDER_FREE, TW_F64, TW_F64}, 1, 8);
+    t.array[1] = x;
+    const twi_id fold = find_op(t.ir, TWI_SUM, 0);
+    const twi_order o = streams(t.ir, fold, 8, 4);
+    run(&t, &o, 1, false);
+    twi_verdict v = judge(&t, 2, &right);
+    if (!v.ok)
+        fail_msg("got %s want %s bound %s", v.got, v.want, v.bound);
+    close_bench(&t);
+}
+
+/* A product below the normal range is not exact because its remainder rounds to zero. */
+static void test_tiny_products(void **state) {
+    static const double a[2] = {0x1.8p-537, 0x1p-1074}, b[2] = {0x1p-537, 0.75};
+    bench t;
+    (void)state;
+    open_bench(&t);
+    build_gemm(&t, TW_ORDER_FREE, TW_F64, 1, 1, 2);
+    t.array[1] = a;
+    t.array[2] = b;
+    run(&t, NULL, 0, false);
+    for (int fused = 0; fused < 2; fused++) {
+        const double last = a[1] * b[1], y = fused ? fma(a[0], b[0], last) : a[0] * b[0] + last;
+        twi_verdict v = judge(&t, 3, &y);
+        if (!v.ok)
+            fail_msg("fused %d: got %s want %s bound %s", fused, v.got, v.want, v.bound);
+    }
+    close_bench(&t);
+}
+
 static void test_descriptors(void **state) {
     bench t;
     twi_oracle_in in;
@@ -347,6 +385,8 @@ int main(void) {
         cmocka_unit_test(test_fixed_orders),
         cmocka_unit_test(test_canonical_class),
         cmocka_unit_test(test_free_sums),
+        cmocka_unit_test(test_reference_is_rounded_too),
+        cmocka_unit_test(test_tiny_products),
         cmocka_unit_test(test_descriptors),
         cmocka_unit_test(test_exact_finds_missing),
         cmocka_unit_test(test_narrow_accumulation),
