@@ -111,12 +111,13 @@ static double pipe_turns(const twi_caps *caps, const twi_features *f, double sub
     return turns;
 }
 
-/* Waits for far memory: compilers repeat short loops, so that a few loads are under way. */
+/* Waits for far memory, one for each time that loads follow an exchange. Compilers repeat short
+ * loops, so that a few loads of those are under way at once. */
 static double waits(const twi_features *f) {
-    double loads = 0;
+    double loads = 0, looped = least(f->rounds, f->trips);
     for (uint32_t a = 1; a < f->arrays; a++)
         loads += f->loads[a];
-    return least(f->rounds, most(1, loads / AHEAD));
+    return f->rounds - looped + least(looped, most(1, loads / AHEAD));
 }
 
 /* What all groups move, as far as arrays are read again from a cache. */
