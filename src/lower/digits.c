@@ -342,7 +342,11 @@ void twi_w_open(twi_lowering *w, unsigned axis, unsigned digit) {
         w->digit[axis][digit] = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, d->extent), 1);
     } else {
         int64_t step = twi_map_weight(twi_w_map(w, axis), digit);
-        w->digit[axis][digit] = twi_w_for(w, twi_w_int(w, 0), run_time_trips(w, axis, step), 1);
+        twi_lid trips = run_time_trips(w, axis, step);
+        twi_lid i = twi_w_for(w, twi_w_int(w, 0), trips, 1);
+        if (twi_axis_runs_down(w->ir, axis))
+            i = twi_w_ix(w, TWI_SUB, twi_w_ix(w, TWI_SUB, trips, twi_w_int(w, 1)), i);
+        w->digit[axis][digit] = i;
     }
 }
 

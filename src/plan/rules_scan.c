@@ -10,10 +10,35 @@ static bool refuse_scan(const twi_judge *j, twi_id v, const twi_map *m, const ch
                       twi_judge_axis(j, twi_ins_of(j->ir, v)->fold[0]), twi_judge_map(j, m), what);
 }
 
+/* One loop serves all that is done along the axis: does all of it go from the last element? */
+static bool runs_down(const twi_judge *j, twi_id v, const twi_map *m) {
+    const unsigned axis = twi_ins_of(j->ir, v)->fold[0];
+    for (twi_id o = 1; o < j->ir->ins.n; o++) {
+        const twi_ins *i = twi_ins_of(j->ir, o);
+        const unsigned kind = twi_op_row(i->op)->kind;
+        bool along = false;
+        for (unsigned f = 0; f < i->nfold; f++)
+            along = along || i->fold[f] == axis;
+        if (!along || (kind != TWI_KIND_FOLD && kind != TWI_KIND_ORDER))
+            continue;
+        if (kind == TWI_KIND_ORDER && !(i->attr & TWI_SCAN_REVERSE))
+            return refuse_scan(j, v, m,
+                               "scans of both directions along a range known at run time are not "
+                               "built yet");
+        const unsigned order = i->order == TWI_ORDER_DEFAULT ? j->ir->order : i->order;
+        if (kind == TWI_KIND_FOLD && twi_fold_rounds(j->ir, o) && order != TWI_ORDER_FREE &&
+            order != TWI_ORDER_TREE)
+            return refuse_scan(j, v, m,
+                               "reverse beside a fold of fixed order along a range known at run "
+                               "time is not built yet");
+    }
+    return true;
+}
+
 /* Along a range known at run time: element by element. */
 static bool streams(const twi_judge *j, twi_id v, const twi_map *m, unsigned order) {
-    if (twi_ins_of(j->ir, v)->attr & TWI_SCAN_REVERSE)
-        return refuse_scan(j, v, m, "reverse along a range known at run time is not built yet");
+    if (twi_axis_runs_down(j->ir, twi_ins_of(j->ir, v)->fold[0]) && !runs_down(j, v, m))
+        return false;
     if (twi_fold_rounds(j->ir, v) && order == TWI_ORDER_CANONICAL)
         return refuse_scan(j, v, m, "canonical along a range known at run time is not built yet");
     for (unsigned d = 0; d < m->n; d++)

@@ -163,6 +163,14 @@ bool twi_scan_streams(const tw_ir *ir, twi_id v) {
            ir->axis.at[ins->fold[0]].kind != TWI_AXIS_STEP && !twi_axis_span(ir, ins->fold[0], &n);
 }
 
+bool twi_axis_runs_down(const tw_ir *ir, unsigned axis) {
+    for (twi_id v = 1; v < ir->ins.n; v++)
+        if (twi_scan_streams(ir, v) && twi_ins_of(ir, v)->fold[0] == axis &&
+            twi_ins_of(ir, v)->attr & TWI_SCAN_REVERSE)
+            return true;
+    return false;
+}
+
 bool twi_is_local(const tw_ir *ir, twi_id v) {
     return twi_op_row(twi_ins_of(ir, v)->op)->kind == TWI_KIND_LOCAL || twi_scan_streams(ir, v);
 }

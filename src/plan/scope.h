@@ -46,6 +46,8 @@ bool twi_fold_streams(const tw_ir *ir, const twi_frame *f, twi_id v);
 /* A scan along a range whose length is known at run time alone: it runs from element to element
  * beside what reads it, again in each walk that does, and nothing keeps its row. */
 bool twi_scan_streams(const tw_ir *ir, twi_id v);
+/* Does such a scan run from the last element of the axis? Then all loops over it do. */
+bool twi_axis_runs_down(const tw_ir *ir, unsigned axis);
 /* Local values, and scans that are computed like them. */
 bool twi_is_local(const tw_ir *ir, twi_id v);
 /* Accumulators that it takes: lanes of a chunk of elements, of chunks of chunks' results, and so

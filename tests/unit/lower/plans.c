@@ -78,6 +78,8 @@ static const subject subjects[] = {
      "scratch\n"},
     {"corpus/planes", "N=3 C=2 P=701", "", NULL, NULL},
     {"corpus/planes", "N=5 C=9 P=3", "", NULL, NULL},
+    {"corpus/suffixes", "N=40 D=3 G=4 G1=5", "", "cpu-baseline", NULL},
+    {"corpus/suffixes", "N=40 D=9 G=4 G1=5", "", "simt32", NULL},
     {"corpus/triangle", "R=9 W=40 U=3", "", NULL, NULL},
     {"corpus/triangle", "R=3 W=70 U=2", "", NULL, NULL},
     {"corpus/ragged_tiles", "R=3 W=31", "B=12", NULL, NULL},

@@ -71,7 +71,7 @@ static bool too_small(const twi_caps *caps, const twi_why *why) {
                                 strstr(why->text, "the target cannot index private memory"));
 }
 
-/* Scans along ranges known at run time: the canonical order and the reverse. */
+/* Scans along ranges known at run time: the canonical order, and two directions in one loop. */
 static bool unbuilt(const twi_why *why) {
     return strncmp(why->text, "scan ", 5) == 0 &&
            strstr(why->text, "along a range known at run time is not built yet");
