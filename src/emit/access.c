@@ -30,6 +30,38 @@ typedef struct {
     twi_lid mask, other; /* 0: none */
 } place;
 
+enum { MOST_FACTOR = 1 << 20 };
+
+static bool is_factor(const twi_func *f, twi_lid v, int64_t *k) {
+    const twi_lins *i = twi_lins_of(f, v);
+    if (i->op != TWI_L_LCONST || i->count != 1)
+        return false;
+    *k = (int64_t)f->constant.at[i->attr];
+    return *k > 0 && *k <= MOST_FACTOR;
+}
+
+/* Sums are taken apart on explicit lanes alone: a compiler for one thread keeps one pointer and
+ * reaches all slots by constants from it. */
+static unsigned split_terms(const twi_func *f, twi_lid v, int64_t factor, twi_index_term *out,
+                            unsigned n, unsigned depth) {
+    const twi_lins *i = twi_lins_of(f, v);
+    int64_t k;
+    if (depth && i->op == TWI_ADD && i->flags & TWI_FLAG_INDEX && i->count == 1) {
+        n = split_terms(f, twi_larg(f, v, 0), factor, out, n, depth - 1);
+        return split_terms(f, twi_larg(f, v, 1), factor, out, n, depth - 1);
+    }
+    if (depth && i->op == TWI_MUL && i->flags & TWI_FLAG_INDEX && i->count == 1 &&
+        is_factor(f, twi_larg(f, v, 1), &k) && factor * k <= MOST_FACTOR)
+        return split_terms(f, twi_larg(f, v, 0), factor * k, out, n, depth - 1);
+    out[n] = (twi_index_term){v, factor};
+    return n + 1;
+}
+
+unsigned twi_index_terms(const twi_func *f, twi_lid index, twi_index_term *out) {
+    enum { DEPTH = 4 }; /* sums of 2^4 terms at most */
+    return split_terms(f, index, 1, out, 0, f->explicit_lanes ? DEPTH : 0);
+}
+
 static const char *stride_text(twi_emitter *e, uint32_t object, unsigned dim, int64_t *known) {
     const twi_object *o = &e->f->object.at[object];
     *known = o->stride[dim];
@@ -70,27 +102,45 @@ static void add_term(twi_emitter *e, twi_sb *sb, const char *text, const char *s
     (void)e;
 }
 
+/* Terms of the sum of the access's index k that are slots (unrolled), or those that are not. */
+static void add_terms(twi_emitter *e, twi_sb *sb, const place *p, twi_lid v, unsigned k,
+                      bool slots) {
+    twi_index_term term[TWI_INDEX_TERMS];
+    int64_t known;
+    const char *stride = stride_text(e, p->access->object, k, &known);
+    const unsigned n = twi_index_terms(e->f, twi_larg(e->f, v, k), term);
+    for (unsigned t = 0; t < n; t++) {
+        const twi_lins *at = twi_lins_of(e->f, term[t].value);
+        const char *text = e->value[term[t].value].text;
+        if ((at->op == TWI_L_UNROLL) != slots)
+            continue;
+        if (at->count > 1)
+            text = twi_format(e->arena, "%s[l_]", text);
+        else if (at->elem == TW_I32 && !small(p->object))
+            text = twi_format(e->arena, "(%s)%s", e->d->type[TW_I64], text);
+        if (stride && term[t].factor != 1)
+            text = twi_format(e->arena, "%s * %lld", text, (long long)term[t].factor);
+        add_term(e, sb, text, stride, stride ? known : known * term[t].factor);
+    }
+}
+
 static const char *offset_text(twi_emitter *e, twi_lid v, const place *p) {
     twi_sb sb;
     int64_t constant = 0, known;
     twi_sb_init(&sb, e->arena);
-    for (unsigned k = 0; k < p->object->rank; k++) {
-        const twi_lid index = twi_larg(e->f, v, k);
-        const twi_lins *at = twi_lins_of(e->f, index);
-        const bool widened = at->elem == TW_I32 && !small(p->object);
-        const char *term =
-            widened ? twi_format(e->arena, "(%s)%s", e->d->type[TW_I64], e->value[index].text)
-                    : e->value[index].text;
-        const char *stride = stride_text(e, p->access->object, k, &known);
-        if (at->op == TWI_L_LCONST && at->count == 1 && !stride)
-            constant += (int64_t)e->f->constant.at[at->attr] * known;
-        else if (at->count > 1)
-            add_term(e, &sb, twi_format(e->arena, "%s[l_]", e->value[index].text), stride, known);
-        else
-            add_term(e, &sb, term, stride, known);
-        if (k == p->access->dim && !p->whole && !p->gathered && !p->contiguous && p->count > 1)
-            add_term(e, &sb, "l_", stride, known);
-    }
+    for (unsigned slots = 0; slots < 2; slots++)
+        for (unsigned k = 0; k < p->object->rank; k++) {
+            const twi_lid index = twi_larg(e->f, v, k);
+            const twi_lins *at = twi_lins_of(e->f, index);
+            const char *stride = stride_text(e, p->access->object, k, &known);
+            if (at->op == TWI_L_LCONST && at->count == 1 && !stride)
+                constant += slots ? 0 : (int64_t)e->f->constant.at[at->attr] * known;
+            else
+                add_terms(e, &sb, p, v, k, slots);
+            if (!slots && k == p->access->dim && !p->whole && !p->gathered && !p->contiguous &&
+                p->count > 1)
+                add_term(e, &sb, "l_", stride, known);
+        }
     if (constant || !sb.n)
         twi_sb_printf(&sb, sb.n ? " + %lld" : "%lld", (long long)constant);
     return twi_sb_text(&sb);

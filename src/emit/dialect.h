@@ -191,6 +191,13 @@ const char *twi_mask_text(twi_emitter *e, twi_lid v,
 twi_lid twi_below(const twi_func *f, twi_lid v);
 
 /* access.c: whole statements */
+/* The terms of an index as accesses print it: values times constants. */
+#define TWI_INDEX_TERMS 16
+typedef struct {
+    twi_lid value;
+    int64_t factor;
+} twi_index_term;
+unsigned twi_index_terms(const twi_func *f, twi_lid index, twi_index_term *out);
 void twi_emit_load(twi_emitter *e, twi_lid v);
 void twi_emit_store(twi_emitter *e, twi_lid v);
 bool twi_in_scratch(const twi_object *o);

@@ -31,6 +31,13 @@ static bool is_effect(unsigned op) {
            op == TWI_L_IF;
 }
 
+/* How many of the first arguments are indices of an access. */
+static unsigned indices(const twi_func *f, twi_lid v) {
+    const twi_lins *i = &f->ins.at[v];
+    bool access = i->op == TWI_L_LLOAD || i->op == TWI_L_LSTORE;
+    return access ? f->object.at[f->access.at[i->attr].object].rank : 0;
+}
+
 /* Counts the uses of every value that some effect needs; what stays at zero is not printed. */
 static void count_uses(twi_emitter *e) {
     TWI_VEC(twi_lid) todo = {0};
@@ -44,9 +51,13 @@ static void count_uses(twi_emitter *e) {
         if (scalar)
             continue;
         for (unsigned k = 0; k < e->f->ins.at[v].nargs; k++) {
-            const twi_lid a = twi_larg(e->f, v, k);
-            if (e->value[a].uses++ == 0 && !is_effect(e->f->ins.at[a].op))
-                twi_push(e->arena, &todo, a);
+            twi_index_term term[TWI_INDEX_TERMS] = {{twi_larg(e->f, v, k), 1}};
+            const unsigned n =
+                k < indices(e->f, v) ? twi_index_terms(e->f, term[0].value, term) : 1;
+            for (unsigned t = 0; t < n; t++)
+                if (e->value[term[t].value].uses++ == 0 &&
+                    !is_effect(e->f->ins.at[term[t].value].op))
+                    twi_push(e->arena, &todo, term[t].value);
         }
     }
 }

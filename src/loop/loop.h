@@ -89,6 +89,7 @@ typedef struct {
                        workers and groups, in any order; 0: it is replaced */
 } twi_laccess;
 
+enum { TWI_IF_EDGE = 1 }; /* attr of an IF */
 typedef enum { TWI_SCOPE_SUBGROUP, TWI_SCOPE_GROUP } twi_barrier_scope;
 
 typedef struct {

@@ -320,6 +320,7 @@ static void opening(twi_parser *p) {
     twi_loc loc = twi_lex_loc(x);
     if (twi_lex_take(x, "if")) {
         l.ins.op = TWI_L_IF;
+        l.ins.attr = twi_lex_take(x, "edge") ? TWI_IF_EDGE : 0;
         add_operand(p, &l);
     } else {
         l.ins.op = twi_lex_is(x, "for") ? TWI_L_FOR : TWI_L_UNROLL;

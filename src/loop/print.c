@@ -263,7 +263,7 @@ static void indent(printer *p) {
 static void head(printer *p, twi_lid v) {
     const twi_lins *i = &p->f->ins.at[v];
     if (i->op == TWI_L_IF) {
-        twi_sb_str(p->out, "if ");
+        twi_sb_str(p->out, i->attr == TWI_IF_EDGE ? "if edge " : "if ");
         operands(p, v, 0, 1);
     } else if (i->op == TWI_L_UNROLL) {
         twi_sb_str(p->out, "unroll ");

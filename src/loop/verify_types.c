@@ -207,7 +207,8 @@ static bool structure(const item *t) {
     case TWI_L_UNROLL:
         return (i->nargs == 0 && is_index(i)) || wrong(t, "an index of i64 or i32 is wanted");
     case TWI_L_IF:
-        return (i->nargs == 1 && operand(t, 0)->elem == TW_BOOL && operand(t, 0)->count == 1) ||
+        return (i->nargs == 1 && operand(t, 0)->elem == TW_BOOL && operand(t, 0)->count == 1 &&
+                i->attr <= TWI_IF_EDGE) ||
                wrong(t, "a bool is wanted");
     default:
         return i->attr <= TWI_SCOPE_GROUP || wrong(t, "no such scope");

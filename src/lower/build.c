@@ -287,6 +287,13 @@ void twi_w_if(twi_lowering *w, twi_lid condition) {
     opened(w, 1, prev);
 }
 
+void twi_w_if_edge(twi_lowering *w, twi_lid condition) {
+    twi_lid prev = last_here(w);
+    twi_lb_if(&w->c, condition);
+    twi_lins_of(w->c.f, w->c.open.at[w->c.open.n - 1])->attr = TWI_IF_EDGE;
+    opened(w, 1, prev);
+}
+
 void twi_w_close(twi_lowering *w) {
     w->trips = w->open_trips.at[--w->open_trips.n];
     double round = w->open_round.at[--w->open_round.n];

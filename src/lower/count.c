@@ -158,6 +158,8 @@ static void count_body(const twi_func *f, twi_lid first, double trips, double ro
             out->waits = false;
         } else if (i->op == TWI_L_UNROLL) {
             inner *= i->attr;
+        } else if (i->op == TWI_L_IF && i->attr == TWI_IF_EDGE) {
+            continue; /* the full tile beside it stands for it */
         }
         count_ins(f, i, trips, round, out);
         count_body(f, i->body, inner, inner_round, groups, out);

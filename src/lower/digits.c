@@ -19,6 +19,9 @@ uint8_t twi_time_digits(const tw_ir *ir, const twi_frame *frame, unsigned axis) 
     if (ir->axis.at[axis].kind !=
         TWI_AXIS_STEP) /* a trip of the plan's own, not of the text's region */
         set |= twi_level_digits(m, TWI_LV_SERIAL);
+    for (unsigned k = 0; k < frame->around; k++) /* open wherever a phase runs */
+        if (frame->order[k].axis == axis)
+            set &= (uint8_t) ~(1u << frame->order[k].digit);
     return set;
 }
 
@@ -88,7 +91,7 @@ void twi_w_open_group(twi_lowering *w) {
 /* ---- positions ----------------------------------------------------------------------------------
  */
 /* lo + the open digits times their weights; only digits of at least that weight. */
-static twi_lid position_from(twi_lowering *w, unsigned axis, int64_t least_weight) {
+twi_lid twi_w_position_from(twi_lowering *w, unsigned axis, int64_t least_weight) {
     const twi_map *m = twi_w_map(w, axis);
     twi_lid p = twi_w_lo(w, axis);
     for (unsigned d = 0; d < m->n; d++) {
@@ -100,7 +103,7 @@ static twi_lid position_from(twi_lowering *w, unsigned axis, int64_t least_weigh
     return p;
 }
 
-twi_lid twi_w_position(twi_lowering *w, unsigned axis) { return position_from(w, axis, 1); }
+twi_lid twi_w_position(twi_lowering *w, unsigned axis) { return twi_w_position_from(w, axis, 1); }
 
 twi_lid twi_w_lo(twi_lowering *w, unsigned axis) {
     return twi_w_eval(w, w->ir->axis.at[axis].lo, false);
@@ -117,7 +120,7 @@ twi_lid twi_w_positions(twi_lowering *w, unsigned axis) {
 
 static twi_lid block_bound(twi_lowering *w, unsigned axis, bool high) {
     int64_t block = w->ir->axis.at[axis].block;
-    twi_lid lo = position_from(w, axis, block > 0 ? block : 1);
+    twi_lid lo = twi_w_position_from(w, axis, block > 0 ? block : 1);
     if (!high)
         return lo;
     twi_lid end = twi_w_ix(w, TWI_ADD, lo, twi_w_int(w, block > 0 ? block : 1));
@@ -191,6 +194,8 @@ twi_lid twi_w_eval(twi_lowering *w, twi_ix x, bool vector) {
  */
 bool twi_w_guarded(const twi_lowering *w, unsigned axis) {
     const twi_map *m = twi_w_map(w, axis);
+    if (w->full >> axis & 1)
+        return false;
     const twi_axis *a = &w->ir->axis.at[axis];
     int64_t extent = twi_axis_extent(w->ir, axis), total = twi_map_extent(m);
     if (a->kind == TWI_AXIS_STEP && a->block == 0)

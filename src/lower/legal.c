@@ -129,7 +129,7 @@ static bool stripe_fits(const judge *j, twi_id v) {
         for (unsigned d = 0; d < m->n; d++) {
             bool rolled = m->d[d].level == TWI_LV_LOOP || (m->d[d].level == TWI_LV_SERIAL &&
                                                            j->ir->axis.at[a].kind != TWI_AXIS_STEP);
-            if (!rolled || m->d[d].extent == 1)
+            if (!rolled || m->d[d].extent == 1 || twi_frame_is_around(frame, a, d))
                 continue;
             if (m->d[d].extent == 0)
                 return twi_refuse(
@@ -401,6 +401,26 @@ static bool value_fits(const judge *j, twi_id v) {
     return twi_op_row(i->op)->kind != TWI_KIND_EFFECT || updates_fit(j, v);
 }
 
+/* What a phase makes once must not lie inside a loop around all phases. */
+static bool around_fits(const judge *j, twi_id v) {
+    const twi_ins *i = twi_ins_of(j->ir, v);
+    unsigned kind = twi_op_row(i->op)->kind;
+    bool store = kind == TWI_KIND_EFFECT;
+    if (!store && !twi_has_bracket(i->op) && !j->cut.value[v].kept && i->op != TWI_CARRY)
+        return true;
+    uint64_t axes = store ? twi_access_axes(j->ir, v) : i->type.axes;
+    for (unsigned k = 0; k < j->frame->around; k++)
+        if (!(axes >> j->frame->order[k].axis & 1))
+            return twi_refuse(
+                j->why, "around %u: %s does not vary along %s, whose loop of %lld would repeat it",
+                j->frame->around, twi_value_name(j->ir, v),
+                twi_axis_text(j->ir, j->arena, j->frame->order[k].axis),
+                (long long)j->frame->map[j->frame->order[k].axis]
+                    .d[j->frame->order[k].digit]
+                    .extent);
+    return true;
+}
+
 static bool structure_fits(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
                            twi_why *why) {
     twi_arena *arena = ir->arena; /* as in plan/rules.c: what is made here is given back at once */
@@ -409,6 +429,8 @@ static bool structure_fits(const tw_ir *ir, const twi_caps *caps, const twi_plan
         .arena = arena, .ir = ir, .caps = caps, .plan = plan, .frame = &plan->frame[0], .why = why};
     twi_cut_scope(arena, ir, plan, twi_par_region(ir, plan->scope), &j.cut);
     bool ok = stages_fit(&j) && frames_fit(&j);
+    for (uint32_t k = 0; plan->frame[0].around && k < j.cut.all.n; k++)
+        ok = ok && around_fits(&j, j.cut.all.at[k]);
     for (unsigned a = 1; ok && a < ir->axis.n; a++)
         ok = !(j.frame->axes >> a & 1) || bounds_fit(&j, a);
     twi_id_list needs = {0};

@@ -56,7 +56,7 @@ static unsigned loops_of(const twi_lowering *w, uint64_t axes, twi_axis_digit *o
             if (m->d[d].level == TWI_LV_SERIAL && m->d[d].extent != 1)
                 out[n++] = (twi_axis_digit){(uint8_t)a, (uint8_t)d};
     }
-    for (unsigned k = 0; k < w->frame->loops; k++) {
+    for (unsigned k = w->frame->around; k < w->frame->loops; k++) {
         twi_axis_digit l = w->frame->order[k];
         if (axes >> l.axis & 1 && twi_w_map(w, l.axis)->d[l.digit].extent != 1)
             out[n++] = l;
@@ -389,19 +389,22 @@ static void emit_nests(walk *g, int level) {
             }
 }
 
+static bool fills(walk *g, unsigned stage, int level) {
+    return !twi_w_stage_around(g->w, stage) && find_value(g, g->w->plan->stage[stage].value) &&
+           twi_w_stage_level(g->w, stage, g->loop, g->loops) == level;
+}
+
 /* Stages whose outer digits are all open now are filled here, between two events. */
 static void emit_stages(walk *g, int level) {
     twi_lowering *w = g->w;
     uint64_t effects = 0;
     for (unsigned s = 0; s < w->plan->stages; s++)
-        if (find_value(g, w->plan->stage[s].value) &&
-            twi_w_stage_level(w, s, g->loop, g->loops) == level)
+        if (fills(g, s, level))
             effects |= w->plan->stage[s].shared ? twi_w_effect(w) : 0;
     if (effects)
         twi_w_event(w, 0, effects);
     for (unsigned s = 0; s < w->plan->stages; s++)
-        if (find_value(g, w->plan->stage[s].value) &&
-            twi_w_stage_level(w, s, g->loop, g->loops) == level) {
+        if (fills(g, s, level)) {
             twi_w_stage_copy(w, s);
             g->staged |= 1ull << s;
         }

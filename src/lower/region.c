@@ -172,10 +172,7 @@ void twi_w_scope_body(twi_lowering *w) {
         if (first.scalar)
             twi_w_if(w, first.scalar);
     }
-    if (w->splits.n)
-        twi_w_phase(w, w->cut.scope, 0);
-    else
-        twi_w_region(w, w->cut.scope);
+    twi_w_tiles(w);
     twi_w_shut_groups(w);
     twi_w_shut(w, depth);
     twi_w_forget(w, mark);

@@ -57,6 +57,14 @@ int twi_w_stage_level(const twi_lowering *w, unsigned stage, const twi_axis_digi
     return level;
 }
 
+bool twi_w_stage_around(const twi_lowering *w, unsigned stage) {
+    uint64_t axes = load_axes(w, &w->plan->stage[stage]);
+    for (unsigned a = 1; a < w->ir->axis.n; a++)
+        if (axes >> a & 1 && twi_map_is_serial(twi_w_map(w, a)))
+            return false;
+    return true;
+}
+
 /* Is the explicit lane digit the stage's fastest? Then rows are read and written as vectors. */
 static bool lane_is_last(const twi_lowering *w, const twi_stage_plan *s) {
     return s->n > 0 && digit_of(w, s, s->n - 1u)->level == TWI_LV_LANE;

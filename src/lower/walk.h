@@ -71,6 +71,7 @@ typedef struct twi_lowering {
     uint32_t split_array;          /* array id of the first of these */
     uint32_t module_arrays, temps; /* second launch: array ids from the first on are those of
                                       partial results, and lack the second to be the module's */
+    uint64_t full;                 /* axes whose tile is known to lie inside here */
     twi_lid group;                 /* number of the group whose digits are open */
     twi_cursor c;
     bool vectors;   /* explicit lanes */
@@ -131,6 +132,7 @@ void twi_w_store(twi_lowering *w, twi_laccess access, const twi_lid *index, twi_
 twi_lid twi_w_for(twi_lowering *w, twi_lid lo, twi_lid hi, uint32_t step);
 twi_lid twi_w_unroll(twi_lowering *w, uint32_t n);
 void twi_w_if(twi_lowering *w, twi_lid condition);
+void twi_w_if_edge(twi_lowering *w, twi_lid condition); /* what it holds is not counted */
 void twi_w_close(twi_lowering *w);
 unsigned twi_w_count(const twi_lowering *w, twi_lid a);
 
@@ -150,6 +152,8 @@ void twi_w_open_group(twi_lowering *w);   /* grid, sub and lane digits from the 
 void twi_w_open_workers(twi_lowering *w); /* sub and lane digits of the frame in force */
 twi_lid twi_w_position(twi_lowering *w,
                        unsigned axis); /* absolute; without the explicit lane's part */
+twi_lid twi_w_position_from(twi_lowering *w, unsigned axis,
+                            int64_t least_weight);       /* by the digits of at least that weight */
 twi_lid twi_w_positions(twi_lowering *w, unsigned axis); /* of all explicit lanes */
 twi_lid twi_w_lo(twi_lowering *w, unsigned axis);
 twi_lid twi_w_hi(twi_lowering *w, unsigned axis);
@@ -389,6 +393,8 @@ void twi_w_region(twi_lowering *w, uint32_t region);
 bool twi_w_in_place(const twi_lowering *w, uint32_t region, unsigned carry);
 int twi_w_stage_level(const twi_lowering *w, unsigned stage, const twi_axis_digit *loops,
                       unsigned n);
+/* Filled outside all walks: none of its axes has a trip of a region. */
+bool twi_w_stage_around(const twi_lowering *w, unsigned stage);
 void twi_w_stage_copy(twi_lowering *w, unsigned stage); /* fills it; it is active afterwards */
 int twi_w_stage_of(const twi_lowering *w, twi_id load); /* active stage holding it; -1 */
 twi_lid twi_w_stage_load(twi_lowering *w, unsigned stage);
@@ -407,6 +413,8 @@ void twi_w_settle_barriers(twi_lowering *w); /* takes out what no conflict needs
 /* A scope that stores what it loads, by a plan that gives nothing to lanes and subgroups: one
  * worker of the group does it all. */
 bool twi_runs_alone(const twi_cut *cut, const twi_caps *caps, const twi_plan *p);
+/* tiles.c: loops around all phases, full tiles and ragged ones. */
+void twi_w_tiles(twi_lowering *w);
 /* One function: the scope's body at the cursor. */
 void twi_w_scope_body(twi_lowering *w);
 

@@ -22,7 +22,8 @@ static bool read_axis(twi_plan_reader *r, unsigned *axis) {
 
 /* Words that end a map: they follow it on a line. */
 static bool ends_map(const twi_plan_reader *r) {
-    static const char *const words[] = {";", "order", "pad", "swizzle", "via", "window", "copy"};
+    static const char *const words[] = {";",       "order", "around", "pad",
+                                        "swizzle", "via",   "window", "copy"};
     for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
         if (twi_plan_is(r, words[i]))
             return true;
@@ -99,6 +100,14 @@ static bool find_digit(twi_plan_reader *r, const twi_frame *f, twi_axis_digit *o
                          twi_text(&r->ctx->names, f->name), (int)r->len, text);
 }
 
+static bool read_count(twi_plan_reader *r, int64_t least, int64_t most, int64_t *out) {
+    if (!need(r, "a number"))
+        return false;
+    return (twi_parse_i64(word(r), r->len, out) && *out >= least && *out <= most) ||
+           twi_plan_fail(r, TWI_PLAN_NUMBER, "a number from %lld to %lld is expected, not '%.*s'",
+                         (long long)least, (long long)most, (int)r->len, word(r));
+}
+
 static bool read_order(twi_plan_reader *r, twi_frame *f) {
     f->loops = 0;
     do {
@@ -143,6 +152,10 @@ bool twi_plan_read_frame(twi_plan_reader *r) {
     twi_frame_default_order(&f);
     if (twi_plan_take(r, "order") && !read_order(r, &f))
         return false;
+    int64_t around = 0;
+    if (twi_plan_take(r, "around") && !read_count(r, 1, f.loops, &around))
+        return false;
+    f.around = (uint8_t)around;
     r->p->frame[at] = f;
     r->p->frames = (uint8_t)(at == r->p->frames ? at + 1 : r->p->frames);
     return true;
@@ -187,14 +200,6 @@ static bool read_frame_name(twi_plan_reader *r, uint8_t *frame) {
                          "'%.*s' is no frame of this plan: frames stand before "
                          "values",
                          (int)r->len, word(r));
-}
-
-static bool read_count(twi_plan_reader *r, int64_t least, int64_t most, int64_t *out) {
-    if (!need(r, "a number"))
-        return false;
-    return (twi_parse_i64(word(r), r->len, out) && *out >= least && *out <= most) ||
-           twi_plan_fail(r, TWI_PLAN_NUMBER, "a number from %lld to %lld is expected, not '%.*s'",
-                         (long long)least, (long long)most, (int)r->len, word(r));
 }
 
 /* The word read last starts a part of a value line. */

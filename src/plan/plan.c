@@ -125,3 +125,10 @@ const char *const twi_plan_words[TWI_WORD_SETS][TWI_MAX_WORDS] = {
     [TWI_WORDS_CLASS] =
         {[TWI_ORDER_FREE] = "free", [TWI_ORDER_TREE] = "tree", [TWI_ORDER_CANONICAL] = "canonical"},
 };
+
+bool twi_frame_is_around(const twi_frame *f, unsigned axis, unsigned digit) {
+    for (unsigned k = 0; k < f->around; k++)
+        if (f->order[k].axis == axis && f->order[k].digit == digit)
+            return true;
+    return false;
+}

@@ -32,6 +32,8 @@ typedef struct {
     uint8_t loops;             /* rolled digits in the order they are opened, outermost first: */
     twi_axis_digit order[TWI_MAX_LOOPS]; /* all LOOP digits of the frame; default: axis order, most
                                             significant first */
+    uint8_t around; /* so many of the first stand around all phases of the scope: instances that a
+                       group works off one after the other */
 } twi_frame;
 
 typedef enum { TWI_KEEP_NONE, TWI_KEEP_STRIPE, TWI_KEEP_SHARED, TWI_KEEP_SCRATCH } twi_keep;
@@ -124,6 +126,7 @@ typedef struct twi_why {
 /* Frames, stages, places and entries of its own; `to` is zeroed or was a plan. */
 void twi_plan_copy(twi_arena *arena, twi_plan *to, const twi_plan *from);
 void twi_frame_default_order(twi_frame *f);
+bool twi_frame_is_around(const twi_frame *f, unsigned axis, unsigned digit);
 /* The value's place, added with all defaults where it has none. */
 twi_place *twi_plan_set_place(twi_arena *arena, twi_plan *p, twi_id value);
 const twi_place *twi_plan_place(const twi_plan *p, twi_id value); /* NULL: all defaults */

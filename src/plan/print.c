@@ -61,6 +61,8 @@ static void print_frame(const printer *w, const twi_frame *f) {
             digit_name(w, &f->map[f->order[i].axis], f->order[i]);
         }
     }
+    if (f->around)
+        twi_sb_printf(w->out, " around %u", f->around);
     twi_sb_char(w->out, '\n');
 }
 

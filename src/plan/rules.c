@@ -265,6 +265,27 @@ static bool ordered(const twi_judge *j, const twi_frame *f) {
     return true;
 }
 
+/* Loops around all phases run over instances: axes of the scope that nothing folds or scans. */
+static bool around_fits(const twi_judge *j, const twi_frame *f) {
+    uint64_t consumed = 0;
+    for (uint32_t i = 0; i < j->all.n; i++) {
+        const twi_ins *ins = twi_ins_of(j->ir, j->all.at[i]);
+        for (unsigned k = 0; k < ins->nfold; k++)
+            consumed |= UINT64_C(1) << ins->fold[k];
+    }
+    if (f->around && j->p->frames > 1)
+        return twi_refuse(j->why, "frame %s: around %u, but the plan has %u frames: 1",
+                          twi_text(&j->ir->ctx->names, f->name), f->around, j->p->frames);
+    for (unsigned k = 0; k < f->around; k++) {
+        unsigned a = f->order[k].axis, kind = j->ir->axis.at[a].kind;
+        if ((kind != TWI_AXIS_INDEX && kind != TWI_AXIS_BLOCK) || consumed >> a & 1)
+            return twi_refuse_map(j, a, &f->map[a],
+                                  "only loops of parallel axes that nothing folds stand around "
+                                  "all phases");
+    }
+    return true;
+}
+
 static bool frame_fits(const twi_judge *j, unsigned index) {
     const twi_frame *f = &j->p->frame[index];
     const char *name = twi_text(&j->ir->ctx->names, f->name);
@@ -278,7 +299,7 @@ static bool frame_fits(const twi_judge *j, unsigned index) {
         if ((f->axes >> a & 1) && !axis_fits(j, a, &f->map[a]))
             return false;
     }
-    return ordered(j, f) && twi_judge_space(j, f->axes, f->map, name);
+    return ordered(j, f) && around_fits(j, f) && twi_judge_space(j, f->axes, f->map, name);
 }
 
 static bool frames_fit(const twi_judge *j) {
@@ -296,12 +317,20 @@ static bool frames_fit(const twi_judge *j) {
 
 /* ---- values ---- */
 
+/* Positions of the loops inside phases. */
+static int64_t kept_loops(const twi_frame *f, uint64_t axes) {
+    twi_frame inner = *f;
+    for (unsigned k = 0; k < f->around; k++)
+        inner.map[f->order[k].axis].d[f->order[k].digit].extent = 1;
+    return twi_judge_level(&inner, axes, TWI_LV_LOOP);
+}
+
 /* What a worker keeps of the value between phases. */
 static bool stripe_fits(const twi_judge *j, twi_id v, const char *what) {
     const twi_ins *ins = twi_ins_of(j->ir, v);
     const twi_frame *f = twi_judge_frame(j, v);
     const char *name = twi_value_name(j->ir, v);
-    int64_t loops = twi_judge_level(f, ins->type.axes, TWI_LV_LOOP);
+    int64_t loops = kept_loops(f, ins->type.axes);
     int64_t slots = twi_judge_level(f, ins->type.axes, TWI_LV_SLOT);
     if (loops == 0)
         return twi_refuse(j->why, "%s %s: M6: a stripe over a loop of run-time count has no size",

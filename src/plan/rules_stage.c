@@ -24,11 +24,14 @@ static bool order_fits(const twi_judge *j, const twi_stage_plan *s, const twi_fr
             unsigned times = 0;
             if (!twi_stage_inside(d->level))
                 continue;
+            bool around = twi_frame_is_around(f, a, i);
             if (d->extent == 0)
                 return twi_refuse(j->why, "stage %s: axis %s has no fixed size", name,
                                   twi_judge_axis(j, a));
             for (unsigned k = 0; k < s->n; k++)
                 times += s->order[k].axis == a && s->order[k].digit == i;
+            if (around && times == 0)
+                continue;
             if (times != 1)
                 return twi_refuse(j->why, "stage %s: its order names %s %lld of %s %u times", name,
                                   twi_level_name(d->level), (long long)d->extent,
@@ -89,6 +92,27 @@ static bool copy_fits(const twi_judge *j, const twi_stage_plan *s, const twi_fra
     return twi_judge_space(j, s->copy_axes, s->copy, name);
 }
 
+/* Filled where the digits that it does not hold are open: those that it holds are not yet then. */
+static bool around_fits(const twi_judge *j, const twi_stage_plan *s, const twi_frame *f,
+                        bool serial) {
+    uint64_t axes = twi_ins_of(j->ir, s->value)->type.axes;
+    bool held = false;
+    for (unsigned k = f->around; k-- > 0;) {
+        bool holds = false;
+        for (unsigned i = 0; i < s->n; i++)
+            holds = holds || (s->order[i].axis == f->order[k].axis &&
+                              s->order[i].digit == f->order[k].digit);
+        held = held || (axes >> f->order[k].axis & 1 && !holds);
+        if (holds && (held || serial))
+            return twi_refuse(j->why,
+                              "stage %s: it holds loop %lld of %s, inside which it is filled",
+                              twi_value_name(j->ir, s->value),
+                              (long long)f->map[f->order[k].axis].d[f->order[k].digit].extent,
+                              twi_judge_axis(j, f->order[k].axis));
+    }
+    return true;
+}
+
 static bool stage_fits(const twi_judge *j, const twi_stage_plan *s) {
     const char *name = twi_value_name(j->ir, s->value);
     const twi_ins *ins = twi_ins_of(j->ir, s->value);
@@ -99,8 +123,17 @@ static bool stage_fits(const twi_judge *j, const twi_stage_plan *s) {
                           twi_op_row(ins->op)->name);
     for (unsigned a = 1; a < TWI_MAX_AXES; a++)
         runs = runs || ((ins->type.axes >> a & 1) && twi_map_is_serial(&f->map[a]));
-    if (!runs)
+    if (!runs && s->shared)
         return twi_refuse(j->why, "stage %s: none of its axes has a serial digit", name);
+    if (!runs && j->p->frames > 1)
+        return twi_refuse(j->why,
+                          "stage %s: outside a serial region the plan has one frame, not %u", name,
+                          j->p->frames);
+    if (!runs && ins->nargs)
+        return twi_refuse(
+            j->why, "stage %s: it takes values (an index, `else`): only in a serial region", name);
+    if (!around_fits(j, s, f, runs))
+        return false;
     if (s->window != 1)
         return twi_refuse(j->why, "stage %s: window %u is not built yet: 1", name, s->window);
     if (s->shared && !j->caps->shared)

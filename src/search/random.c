@@ -246,6 +246,13 @@ static void draw_order(draw *d) {
     }
 }
 
+/* Loops of the order's head around all phases: as many as are legal of the number drawn. */
+static void draw_around(draw *d) {
+    twi_frame *f = &d->p->frame[0];
+    for (f->around = (uint8_t)below(d, f->loops + 1); f->around && !legal(d);)
+        f->around--;
+}
+
 static void draw_folds(draw *d) {
     for (uint32_t i = 0; i < d->v->all.n; i++) {
         twi_id id = d->v->all.at[i];
@@ -289,12 +296,13 @@ static void draw_stage(draw *d, twi_id id) {
     const twi_frame *f = &d->p->frame[0];
     uint64_t axes = twi_ins_of(v->ir, id)->type.axes;
     twi_stage_plan s = {.value = id, .window = 1, .shared = v->caps->family == TWI_FAMILY_SIMT};
-    bool serial = false;
+    bool serial = !s.shared, leave = chance(d, 2);
     for (unsigned a = 1; a < v->ir->axis.n; a++)
         for (unsigned i = 0; (axes >> a & 1) && i < f->map[a].n; i++) {
             unsigned level = f->map[a].d[i].level;
+            bool left = leave && twi_frame_is_around(f, a, i);
             serial = serial || level == TWI_LV_SERIAL;
-            if (level != TWI_LV_SERIAL && level != TWI_LV_GRID && s.n < TWI_MAX_LOOPS)
+            if (level != TWI_LV_SERIAL && level != TWI_LV_GRID && !left && s.n < TWI_MAX_LOOPS)
                 s.order[s.n++] = (twi_axis_digit){(uint8_t)a, (uint8_t)i};
         }
     if (!serial || !s.n || d->p->stages == TWI_MAX_STAGES)
@@ -469,6 +477,7 @@ static bool random_scope(draw *d, twi_why *why) {
     draw_keeps(d);
     draw_serial(d);
     draw_order(d);
+    draw_around(d);
     draw_folds(d);
     draw_stages(d);
     draw_frame(d);

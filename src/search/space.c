@@ -7,7 +7,7 @@ static bool same_frame(const tw_ir *ir, const twi_frame *f, const twi_frame *g) 
     for (unsigned a = 1; a < ir->axis.n; a++)
         if ((f->axes >> a & 1) && !twi_map_equal(&f->map[a], &g->map[a]))
             return false;
-    return f->axes == g->axes && f->loops == g->loops &&
+    return f->axes == g->axes && f->loops == g->loops && f->around == g->around &&
            memcmp(f->order, g->order, f->loops * sizeof f->order[0]) == 0;
 }
 

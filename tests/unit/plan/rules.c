@@ -289,14 +289,30 @@ static void splits(void **state) {
 #define GEMM_GPU                                                                                   \
     "frame f: m = grid 32, sub 8 ; n = grid 2, lane 32, slot 4 ; k = serial 2, loop 128\n"
 
+#define GEMM_AROUND                                                                                \
+    "frame f: m = grid 4, loop 4, loop 4, slot 4 ; n = grid 1, loop 16, lane 16 ; k = loop 256 "   \
+    "order m.loop, m.loop.2, n.loop, k.loop"
+
 static void stages(void **state) {
     static const expectation e[] = {
         {GEMM, "cpu-avx512", GEMM_CPU "stage dot.1: scratch, order m n",
          "stage dot.1: only loads are staged in this release, it is dot"},
+        {GEMM, "simt32",
+         "frame f: m = grid 32, sub 8 ; n = grid 2, lane 32, slot 4 ; k = loop 256\nstage A: "
+         "shared, "
+         "order m k",
+         "stage A: none of its axes has a serial digit"},
         {GEMM, "cpu-avx512",
          "frame f: m = grid 64, slot 4 ; n = grid 16, lane 16 ; k = loop 256\nstage A: scratch, "
          "order m k",
-         "stage A: none of its axes has a serial digit"},
+         ""},
+        {GEMM, "cpu-avx512", GEMM_AROUND " around 3\nstage B: scratch, order k n.lane", ""},
+        {GEMM, "cpu-avx512", GEMM_AROUND " around 2\nstage A: scratch, order m.loop.2 k m.slot",
+         ""},
+        {GEMM, "cpu-avx512", GEMM_AROUND " around 2\nstage A: scratch, order m.loop k m.slot",
+         "stage A: it holds loop 4 of m, inside which it is filled"},
+        {GEMM, "cpu-avx512", GEMM_AROUND " around 4",
+         "k = loop 256: only loops of parallel axes that nothing folds stand around all phases"},
         {GEMM, "cpu-avx512", GEMM_CPU "stage A: shared, order m k",
          "stage A: the target has no shared memory"},
         {GEMM, "simt32", GEMM_GPU "stage A: scratch, order m k",

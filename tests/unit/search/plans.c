@@ -57,6 +57,7 @@ static void packed(void **state) {
     (void)state;
     legal_for_all_cases("gemm.packed.plan", "cpu-baseline");
     legal_for_all_cases("gemm.packed.plan", "cpu-avx512");
+    legal_for_all_cases("gemm.around.plan", "cpu-avx512");
 }
 
 static void shared(void **state) {
