@@ -27,7 +27,7 @@ typedef struct twi_caps {
     /* simt: what a unit holds at once: workers, groups, registers, shared bytes; cpu: 1 1 0 0 */
     uint32_t unit_workers, unit_groups, unit_registers, unit_shared;
     uint32_t access_bytes; /* widest load or store of one worker (simt: 16; cpu: vector_bytes) */
-    uint32_t cache_bytes;  /* simt: of the cache before far memory */
+    uint32_t cache_bytes;  /* simt: of the cache before far memory; cpu: a core's second level */
     bool indexable;        /* private arrays may be indexed at run time (M6) */
     bool fma;              /* hardware fused multiply-add */
     bool f16, bf16;        /* storage type spoken natively; else by integer operations */
@@ -41,7 +41,7 @@ typedef struct twi_caps {
     double byte_ns;       /* a byte from or to far memory */
     double cache_byte_ns; /* simt: from the cache before it */
     double near_byte_ns;  /* cpu: from a cache that holds it */
-    double latency_ns;    /* simt: from a load of far memory to its first use */
+    double latency_ns;    /* simt: from a load of far memory to its first use; cpu: of a jump (lower.h), a MiB */
     double turn_ns;       /* simt: one turn of a unit's memory pipe: a request, 128 bytes of it, or
                              a word of each bank */
     double barrier_ns, launch_ns, lane_round_ns, group_ns, trip_ns;

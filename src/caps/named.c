@@ -12,25 +12,26 @@ static const struct {
     {"cpu-baseline",
      "caps cpu-baseline\nfamily cpu\nisa baseline\nvector_bytes 16\nregisters 16\nlane 4\nsub "
      "1\nworkers 1\nshared 0\nbanks 1\nslots 64\nunits 1\nunit_workers 1\nunit_groups "
-     "1\nunit_registers 0\nunit_shared 0\naccess_bytes 16\ncache_bytes 0\nindexable yes\nfma "
+     "1\nunit_registers 0\nunit_shared 0\naccess_bytes 16\ncache_bytes 524288\nindexable yes\nfma "
      "no\nf16 no\nbf16 no\nhalf_casts no\nlane_ops yes\nprobe 0\nop_ns 0 0.25 2 12\nbyte_ns "
      "0.1\ncache_byte_ns "
-     "0\nnear_byte_ns 0.02\nlatency_ns 0\nturn_ns 0\nbarrier_ns 0\nlaunch_ns 1000\nlane_round_ns "
+     "0\nnear_byte_ns 0.02\nlatency_ns 0.4\nturn_ns 0\nbarrier_ns 0\nlaunch_ns 1000\nlane_round_ns "
      "0.5\ngroup_ns 5\ntrip_ns 0.5\n"},
-    {"cpu-avx2", "caps cpu-avx2\nfamily cpu\nisa avx2\nvector_bytes 32\nregisters 16\nlane 8\nsub "
-                 "1\nworkers 1\nshared 0\nbanks 1\nslots 64\nunits 1\nunit_workers 1\nunit_groups "
-                 "1\nunit_registers 0\nunit_shared 0\naccess_bytes 32\ncache_bytes 0\nindexable "
-                 "yes\nfma yes\nf16 no\nbf16 no\nhalf_casts no\nlane_ops yes\nprobe 0\nop_ns 0 "
-                 "0.25 2 10\nbyte_ns "
-                 "0.1\ncache_byte_ns 0\nnear_byte_ns 0.02\nlatency_ns 0\nturn_ns 0\nbarrier_ns "
-                 "0\nlaunch_ns 1000\nlane_round_ns 0.5\ngroup_ns 5\ntrip_ns 0.5\n"},
+    {"cpu-avx2",
+     "caps cpu-avx2\nfamily cpu\nisa avx2\nvector_bytes 32\nregisters 16\nlane 8\nsub "
+     "1\nworkers 1\nshared 0\nbanks 1\nslots 64\nunits 1\nunit_workers 1\nunit_groups "
+     "1\nunit_registers 0\nunit_shared 0\naccess_bytes 32\ncache_bytes 1048576\nindexable "
+     "yes\nfma yes\nf16 no\nbf16 no\nhalf_casts no\nlane_ops yes\nprobe 0\nop_ns 0 "
+     "0.25 2 10\nbyte_ns "
+     "0.1\ncache_byte_ns 0\nnear_byte_ns 0.02\nlatency_ns 0.4\nturn_ns 0\nbarrier_ns "
+     "0\nlaunch_ns 1000\nlane_round_ns 0.5\ngroup_ns 5\ntrip_ns 0.5\n"},
     {"cpu-avx512",
      "caps cpu-avx512\nfamily cpu\nisa avx512\nvector_bytes 64\nregisters 32\nlane 16\nsub "
      "1\nworkers 1\nshared 0\nbanks 1\nslots 64\nunits 1\nunit_workers 1\nunit_groups "
-     "1\nunit_registers 0\nunit_shared 0\naccess_bytes 64\ncache_bytes 0\nindexable yes\nfma "
+     "1\nunit_registers 0\nunit_shared 0\naccess_bytes 64\ncache_bytes 2097152\nindexable yes\nfma "
      "yes\nf16 no\nbf16 no\nhalf_casts no\nlane_ops yes\nprobe 0\nop_ns 0 0.25 3 10\nbyte_ns "
      "0.1\ncache_byte_ns "
-     "0\nnear_byte_ns 0.02\nlatency_ns 0\nturn_ns 0\nbarrier_ns 0\nlaunch_ns 1000\nlane_round_ns "
+     "0\nnear_byte_ns 0.02\nlatency_ns 0.4\nturn_ns 0\nbarrier_ns 0\nlaunch_ns 1000\nlane_round_ns "
      "0.5\ngroup_ns 5\ntrip_ns 0.5\n"},
     {"simt32",
      "caps simt32\nfamily simt\nisa none\nvector_bytes 4\nregisters 255\nlane 32\nsub 8\nworkers "

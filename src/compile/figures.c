@@ -11,8 +11,9 @@
 static const struct {
     const char *name;
     size_t offset;
-} doubles[] = {FIELD(near_bytes), FIELD(lane_rounds), FIELD(barriers), FIELD(trips),
-               FIELD(scattered),  FIELD(turns),       FIELD(rounds),   FIELD(indexed)},
+} doubles[] = {FIELD(near_bytes), FIELD(lane_rounds), FIELD(barriers),
+               FIELD(trips),      FIELD(scattered),   FIELD(jumps),
+               FIELD(turns),      FIELD(rounds),      FIELD(indexed)},
   counts[] = {FIELD(code), FIELD(shared_bytes)};
 #undef FIELD
 

@@ -6,10 +6,11 @@
  * Templates: $0 $1 $2 operands; $T result type, $S type of operand 0, $I $U signed and unsigned
  * integers of its width, $E its element type, $R the result's element type, $N lanes of the C
  * vector, $C lanes of the value, $B bits of an element, $W bits - 1, $Z its bytes, $F suffix of a
- * function of floats, $L $H limits of a float to int cast (exact floats), $A $M least and
- * greatest integer of the result; $Q how a helper function opens; $G what stands before the type of
- * an argument's elements behind a pointer, $K compare and swap of it; @name helper of the prelude
- * for operand 0's type; @@ in a helper: its own name.
+ * function of floats, $J $V $Y x86's feature, suffix and last arguments of a builtin on it, $L $H
+ * limits of a float to int cast (exact floats), $A $M least and greatest integer of the result; $Q
+ * how a helper function opens; $G what stands before the type of an argument's elements behind a
+ * pointer, $K compare and swap of it; @name helper of the prelude for operand 0's type; @@ in a
+ * helper: its own name.
  */
 #ifndef TWI_EMIT_DIALECT_H
 #define TWI_EMIT_DIALECT_H

@@ -27,6 +27,12 @@ enum {
     "    const $S v_ = (v); const long long n_ = (n); \\\n"                                        \
     "    __builtin_memcpy((p), &v_, (unsigned long)(n_ < 0 ? 0 : n_ < $C ? n_ : $C) * $Z); })\n"
 
+#define FMA                                                                                        \
+    "#define @@(a, b, c) ({ \\\n"                                                                  \
+    "    const $S a_ = (a), b_ = (b), c_ = (c); $S r_ = {0}; \\\n"                                 \
+    "    " EACH "r_[l_] = __builtin_fma$F(a_[l_], b_[l_], c_[l_]); \\\n"                           \
+    "    r_; })\n"
+
 /* Compare and swap until nobody came between. */
 #define SWAPPED(next)                                                                              \
     "#define @@(p, v) ({ \\\n"                                                                     \
@@ -102,12 +108,14 @@ static const twi_part parts[] = {
      "#define @@(a) ({ const $S a_ = (a), s_ = ($S)(a_ < 0); (a_ ^ s_) - s_; })\n", NULL},
     {"abs", SINT, false, false, "#define @@(x) ({ const $S x_ = (x); ($S)(x_ < 0 ? -x_ : x_); })\n",
      NULL},
-    {"fma", FLOAT, true, false,
-     "#define @@(a, b, c) ({ \\\n"
-     "    const $S a_ = (a), b_ = (b), c_ = (c); $S r_ = {0}; \\\n"
-     "    " EACH "r_[l_] = __builtin_fma$F(a_[l_], b_[l_], c_[l_]); \\\n"
-     "    r_; })\n",
-     NULL},
+    /* the instruction by its name: compilers do not always find it in the loop */
+    {"fma", FLOAT, true, false, FMA,
+     "#if defined $J && defined __has_builtin\n"
+     "#if __has_builtin(__builtin_ia32_vfmaddp$V)\n"
+     "#define @@(a, b, c) (($S)__builtin_ia32_vfmaddp$V((a), (b), (c)$Y))\n"
+     "#endif\n"
+     "#endif\n"
+     "#ifndef @@\n" FMA "#endif\n"},
     {"sqrt", FLOAT, true, false,
      "#define @@(a) ({ \\\n"
      "    const $S a_ = (a); $S r_ = {0}; \\\n"

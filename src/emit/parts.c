@@ -134,6 +134,18 @@ static const char *number(twi_emitter *e, size_t n) {
     return twi_format(e->arena, "%u", (unsigned)n);
 }
 
+/* x86's names of an operation on a vector of 16, 32 or 64 bytes of floats: the feature that has it,
+ * the suffix of the builtin, and what its last arguments are (no mask, no rounding of its own). */
+static const char *x86_word(char c, size_t bytes, bool wide) {
+    static const char *const names[2][3] = {{"s", "s256", "s512_mask"}, {"d", "d256", "d512_mask"}};
+    const unsigned k = bytes == 64 ? 2 : bytes == 32 ? 1 : 0;
+    if (c == 'J')
+        return k == 2 ? "__AVX512F__" : "__FMA__";
+    if (c == 'V')
+        return names[wide][k];
+    return k == 2 ? ", -1, 4" : "";
+}
+
 static const char *word(twi_emitter *e, char c, const twi_spell *s) {
     const size_t size = s->from == TW_BOOL ? s->mask : tw_elem_size(s->from);
     switch (c) {
@@ -169,6 +181,10 @@ static const char *word(twi_emitter *e, char c, const twi_spell *s) {
                           : size == 4 ? "si"
                                       : "di",
                           8 * twi_lanes(s->count) * (unsigned)size);
+    case 'J':
+    case 'V':
+    case 'Y':
+        return x86_word(c, size * twi_lanes(s->count), size == 8);
     case 'Q':
         return e->d->simt->function;
     case 'G':

@@ -238,8 +238,15 @@ twi_lid twi_w_lane_read(twi_lowering *w, twi_lid a, twi_lid lane) {
 
 static void count_access(twi_lowering *w, const twi_laccess *a, const twi_lid *index,
                          unsigned count, bool store) {
+    twi_lid loop = 0;
+    for (uint32_t k = w->c.open.n; k-- > 0 && !loop;)
+        if (w->c.f->ins.at[w->c.open.at[k]].op == TWI_L_FOR)
+            loop = w->c.open.at[k];
+    double trips =
+        w->tally && loop ? twi_estimate_trips(w->c.f, loop, (double)twi_plan_groups(w->plan)) : 1;
     if (w->tally &&
-        twi_count_touch(w->c.f, &(twi_touch){a, index, count, store, w->trips}, w->tally))
+        twi_count_touch(w->c.f, &(twi_touch){a, index, count, store, w->trips, loop, trips},
+                        w->tally))
         twi_w_waits(w);
 }
 

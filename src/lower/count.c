@@ -93,8 +93,39 @@ static bool is_indexed(const twi_func *f, const twi_object *o, const twi_lid *in
     return is;
 }
 
+/* How far v moves from trip to trip of a loop. */
+static double step_of(const twi_func *f, twi_lid v, twi_lid loop) {
+    const twi_lins *i = &f->ins.at[v];
+    if (v == loop)
+        return 1;
+    if (i->op != TWI_ADD && i->op != TWI_SUB && i->op != TWI_MUL)
+        return 0;
+    twi_lid x = f->args.at[i->arg], y = f->args.at[i->arg + 1];
+    if (i->op != TWI_MUL)
+        return step_of(f, x, loop) + (i->op == TWI_ADD ? 1 : -1) * step_of(f, y, loop);
+    return f->ins.at[y].op == TWI_L_LCONST
+               ? step_of(f, x, loop) * (double)(int64_t)f->constant.at[f->ins.at[y].attr]
+               : 0;
+}
+
+/* Neighbouring lines come together, and what a first level of cache holds costs nothing. */
+static double jump_of(const twi_func *f, const twi_touch *t) {
+    enum { NEAR_STEP = 256, NEAR_SPAN = 32768 };
+    const twi_object *o = &f->object.at[t->access->object];
+    double step = 0;
+    for (unsigned d = 0; t->loop && d < o->rank; d++)
+        step += step_of(f, t->index[d], t->loop) * (double)o->stride[d];
+    step = (step < 0 ? -step : step) * o->count * (double)tw_elem_size((tw_elem)o->elem);
+    double span = step * t->loop_trips;
+    if (step <= NEAR_STEP || span <= NEAR_SPAN)
+        return 0;
+    return span < 8 * 0x1p20 ? span * 0x1p-20 : 8;
+}
+
 bool twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out) {
     const twi_object *o = &f->object.at[t->access->object];
+    if (f->explicit_lanes)
+        out->jumps += t->trips * jump_of(f, t);
     double bytes = t->trips * t->count * (double)tw_elem_size((tw_elem)o->elem);
     bool simt = !f->explicit_lanes;
     if (twi_is_scattered(f, t->access, t->index, t->count))
@@ -121,18 +152,29 @@ static void count_exchange(double rounds, twi_features *out) {
     out->waits = false;
 }
 
-static void count_ins(const twi_func *f, const twi_lins *i, double trips, double round,
-                      twi_features *out) {
+typedef struct {
+    double trips, round; /* of the body of the innermost rolled loop */
+    twi_lid loop;        /* that one */
+    double loop_trips;
+} around;
+
+static void count_ins(const twi_func *f, const twi_lins *i, const around *a, twi_features *out) {
+    const double trips = a->trips;
     if (i->op < TWI_ELEMENTWISE_END) {
         if (!(i->flags & TWI_FLAG_INDEX))
             out->ops[twi_op_row(i->op)->price] += trips;
     } else if (i->op == TWI_L_LLOAD || i->op == TWI_L_LSTORE) {
-        twi_touch t = {&f->access.at[i->attr], &f->args.at[i->arg], i->count, i->op == TWI_L_LSTORE,
-                       trips};
+        twi_touch t = {&f->access.at[i->attr],
+                       &f->args.at[i->arg],
+                       i->count,
+                       i->op == TWI_L_LSTORE,
+                       trips,
+                       a->loop,
+                       a->loop_trips};
         if (t.store)
             t.count = f->ins.at[t.index[f->object.at[t.access->object].rank]].count;
         bool far = twi_count_touch(f, &t, out);
-        out->rounds += far && !out->waits ? round : 0;
+        out->rounds += far && !out->waits ? a->round : 0;
         out->waits = out->waits || far;
     } else if (i->op == TWI_L_LANE_FOLD) {
         count_exchange(trips * (i->attr >> 16), out);
@@ -145,25 +187,26 @@ static void count_ins(const twi_func *f, const twi_lins *i, double trips, double
     }
 }
 
-/* `round`: trips of the body of the innermost rolled loop. */
-static void count_body(const twi_func *f, twi_lid first, double trips, double round, double groups,
+static void count_body(const twi_func *f, twi_lid first, const around *at, double groups,
                        twi_features *out) {
     for (twi_lid v = first; v; v = f->ins.at[v].next) {
         const twi_lins *i = &f->ins.at[v];
-        double inner = trips, inner_round = round;
+        around inner = *at;
         if (i->op == TWI_L_FOR) {
-            inner *= twi_estimate_trips(f, v, groups);
-            inner_round = inner;
-            out->trips += inner;
+            inner.loop = v;
+            inner.loop_trips = twi_estimate_trips(f, v, groups);
+            inner.trips *= inner.loop_trips;
+            inner.round = inner.trips;
+            out->trips += inner.trips;
             out->waits = false;
         } else if (i->op == TWI_L_UNROLL) {
-            inner *= i->attr;
+            inner.trips *= i->attr;
         } else if (i->op == TWI_L_IF && i->attr == TWI_IF_EDGE) {
             continue; /* the full tile beside it stands for it */
         }
-        count_ins(f, i, trips, round, out);
-        count_body(f, i->body, inner, inner_round, groups, out);
-        if (inner_round != round)
+        count_ins(f, i, at, out);
+        count_body(f, i->body, &inner, groups, out);
+        if (inner.round != at->round)
             out->waits = false;
     }
 }
@@ -205,7 +248,8 @@ static void count_launch(twi_arena *arena, const twi_loop *loop, const twi_step_
     twi_features_init(arena, loop->array.n, out);
     out->status = loop->status;
     out->groups = launch->grid;
-    count_body(f, f->first, 1, 1, (double)out->groups, out);
+    const around top = {1, 1, 0, 1};
+    count_body(f, f->first, &top, (double)out->groups, out);
     twi_features_of_func(f, out);
     out->lanes = f->lanes;
     out->workers = f->explicit_lanes ? 1 : f->lanes * f->subs;

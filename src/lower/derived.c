@@ -28,6 +28,7 @@ const char *twi_features_text(twi_arena *arena, const twi_features *f) {
                {"barriers", f->barriers},
                {"turns", f->turns},
                {"near_bytes", f->near_bytes},
+               {"jumps", f->jumps},
                {"indexed", f->indexed},
                {"stripe", f->stripe},
                {"slots", f->slots},

@@ -21,9 +21,11 @@ typedef struct twi_features {
     double near_bytes;                   /* stripes, scratch and shared, in loops (a group) */
     double lane_rounds, barriers, trips; /* a group */
     double scattered; /* elements that vectors move one by one (gathers, strides), a group */
-    double *sectors;  /* by array id: 32-byte sectors under the requests of a group's subgroups;
-                         implicit lanes */
-    double turns;     /* of the banks of shared memory, all subgroups of a group */
+    double jumps; /* accesses that step over lines from trip to trip, each by how far the loop goes:
+                     in MiB, at most 8; a group */
+    double *sectors; /* by array id: 32-byte sectors under the requests of a group's subgroups;
+                        implicit lanes */
+    double turns;    /* of the banks of shared memory, all subgroups of a group */
     double indexed;  /* accesses of private elements that a rolled loop numbers: implicit lanes have
                         them in memory; a worker */
     double rounds;   /* times that a worker waits for far memory: loads between two exchanges or in

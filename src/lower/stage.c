@@ -117,12 +117,26 @@ static void copy_element(twi_lowering *w, const twi_stage_plan *s, uint32_t obje
     twi_w_forget(w, mark);
 }
 
-/* One worker a group: a loop a digit. */
+/* Opens the digits of one axis that the stage holds, most significant first. */
+static void open_axis(twi_lowering *w, const twi_stage_plan *s, unsigned axis) {
+    for (unsigned d = 0; d < twi_w_map(w, axis)->n; d++)
+        if (holds(s, axis, d) && twi_w_map(w, axis)->d[d].level != TWI_LV_LANE)
+            twi_w_open(w, axis, d);
+}
+
+/* One worker a group: a loop a digit. Vectors are read as they lie in memory, so that the machine
+ * sees what comes next: the lane's axis inside the others. */
 static void copy_alone(twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
     unsigned depth = twi_w_depth(w);
-    for (unsigned k = 0; k < s->n; k++)
+    bool vectors = w->lane_axis >= 0 && load_axes(w, s) >> w->lane_axis & 1;
+    for (unsigned k = 0; k < s->n && !vectors; k++)
         if (digit_of(w, s, k)->level != TWI_LV_LANE)
             twi_w_open(w, s->order[k].axis, s->order[k].digit);
+    for (unsigned a = 1; a < w->ir->axis.n && vectors; a++)
+        if ((int)a != w->lane_axis && load_axes(w, s) >> a & 1)
+            open_axis(w, s, a);
+    if (vectors)
+        open_axis(w, s, (unsigned)w->lane_axis);
     copy_element(w, s, object);
     twi_w_shut(w, depth);
 }

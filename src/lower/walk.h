@@ -374,6 +374,8 @@ typedef struct {
     unsigned count;
     bool store;
     double trips; /* in all */
+    twi_lid loop; /* that loop; 0: none */
+    double loop_trips;
 } twi_touch;
 /* True: a load of far memory. */
 bool twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out);

@@ -343,7 +343,7 @@ static bool stripe_fits(const twi_judge *j, twi_id v, const char *what) {
     int64_t width =
         j->caps->family == TWI_FAMILY_CPU ? twi_judge_level(f, ins->type.axes, TWI_LV_LANE) : 1;
     int64_t bytes = (int64_t)tw_elem_size((tw_elem)ins->type.elem) * slots * width;
-    if (loops > TWI_STRIPE_BYTES / bytes)
+    if (bytes > 0 && loops > TWI_STRIPE_BYTES / bytes)
         return twi_refuse(j->why, "%s %s: a stripe of %lld x %lld B > %d B", what, name,
                           (long long)loops, (long long)bytes, TWI_STRIPE_BYTES);
     int64_t workers = (int64_t)twi_plan_lanes(j->p) * twi_plan_subs(j->p);

@@ -2,7 +2,7 @@
  * The analytic score: features of the walk times the target's prices. It ranks plans; it does not
  * predict times.
  *
- * One core of a CPU works its groups off one after the other. On implicit lanes a plan has three
+ * The cores of a CPU work groups off one after the other. On implicit lanes a plan has three
  * lengths: the chain of one group's waits times the waves of groups that do not fit at once, what
  * the busiest unit issues and moves, and what all units move together. Their root of squares is the
  * time: the longest hides most of the others.
@@ -45,8 +45,16 @@ static double group_ns(const twi_caps *caps, const twi_features *f) {
     /* A stripe is written once and read at least once: whole vectors. */
     ns += (bytes + f->near_bytes + 8 * lanes * f->stripe) * caps->near_byte_ns;
     ns += f->lane_rounds * caps->lane_round_ns + f->barriers * caps->barrier_ns +
-          f->trips * caps->trip_ns;
+          f->trips * caps->trip_ns + f->jumps * caps->latency_ns;
     return ns;
+}
+
+/* Threads take groups in turn; waking them takes a few times what a launch on one does. */
+#define WAKE 4
+static double threads_ns(const twi_caps *caps, double groups, double each) {
+    double units = most(caps->units, 1), alone = groups * each;
+    double shared = ceil(groups / units) * each + WAKE * caps->launch_ns;
+    return units > 1 && groups > 1 ? least(alone, shared) : alone;
 }
 
 static double explicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {
@@ -55,7 +63,8 @@ static double explicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_fea
         far += least((f->load_bytes[a] + f->store_bytes[a]) * groups, array_bytes(ir, a));
     for (uint32_t a = ir->array.n; a < f->arrays; a++) /* partial results */
         far += (f->load_bytes[a] + f->store_bytes[a]) * groups;
-    return caps->launch_ns + far * caps->byte_ns + groups * group_ns(caps, f) * code_factor(f);
+    return caps->launch_ns + far * caps->byte_ns +
+           threads_ns(caps, groups, group_ns(caps, f) * code_factor(f));
 }
 
 /* ---- implicit lanes ---- */

@@ -3,12 +3,7 @@
  * of the result, its subgroups and lanes a grid of fragments, each a rectangle of slots; blocks of
  * the operands along the folded axis are staged, and copied by maps that walk along memory.
  */
-#include "search/view.h"
-
-typedef struct {
-    twi_id dot;
-    unsigned m, n, k; /* n: the one that walks along the stored array */
-} matrix;
+#include "search/matrix.h"
 
 /* Fragment, lanes and subgroups of an axis, and the block of k. */
 typedef struct {
@@ -20,8 +15,8 @@ static int64_t tile_m(const shape *s) { return s->rm * s->lm * s->gm; }
 static int64_t tile_n(const shape *s) { return s->rn * s->ln * s->gn; }
 
 /* The scope's one dot as a matrix product; false: it is none. */
-static bool find_matrix(const twi_view *v, matrix *x) {
-    *x = (matrix){0};
+static bool find_matrix(const twi_view *v, twi_matrix *x) {
+    *x = (twi_matrix){0};
     for (uint32_t i = 0; i < v->all.n; i++)
         if (twi_ins_of(v->ir, v->all.at[i])->op == TWI_DOT)
             x->dot = v->all.at[i];
@@ -41,8 +36,7 @@ static bool find_matrix(const twi_view *v, matrix *x) {
            v->axis[x->n].known;
 }
 
-/* The loads that the dot consumes, through local values. */
-static void find_loads(const twi_view *v, twi_id id, twi_id_list *out) {
+void twi_matrix_loads(const twi_view *v, twi_id id, twi_id_list *out) {
     const twi_ins *ins = twi_ins_of(v->ir, id);
     for (unsigned i = 0; i < ins->nargs && out->n < TWI_MAX_STAGES; i++) {
         twi_id arg = twi_arg(v->ir, id, i);
@@ -53,7 +47,7 @@ static void find_loads(const twi_view *v, twi_id id, twi_id_list *out) {
         if (twi_ins_of(v->ir, arg)->op == TWI_LOAD && !there)
             twi_push(v->arena, out, arg);
         else if (kind == TWI_KIND_LOCAL && !there)
-            find_loads(v, arg, out);
+            twi_matrix_loads(v, arg, out);
     }
 }
 
@@ -102,7 +96,8 @@ typedef enum {
     AS_LOADED /* as memory has it: workers that copy in turn walk along it */
 } layout;
 
-static void add_stage(const twi_view *v, twi_plan *p, const matrix *x, const shape *s, layout how) {
+static void add_stage(const twi_view *v, twi_plan *p, const twi_matrix *x, const shape *s,
+                      layout how) {
     const twi_frame *f = &p->frame[0];
     twi_stage_plan *stage = &p->stage[p->stages];
     uint64_t axes = twi_ins_of(v->ir, stage->value)->type.axes;
@@ -129,7 +124,7 @@ static void add_stage(const twi_view *v, twi_plan *p, const matrix *x, const sha
 
 /* ---- plans ---- */
 
-static void offer(twi_offers *o, const matrix *x, const shape *s, layout how) {
+static void offer(twi_offers *o, const twi_matrix *x, const shape *s, layout how) {
     const twi_view *v = o->view;
     twi_plan *p = twi_view_plan(v);
     twi_frame *f = &p->frame[0];
@@ -147,7 +142,7 @@ static void offer(twi_offers *o, const matrix *x, const shape *s, layout how) {
     if (how != DIRECT)
         k->d[k->n++] = (twi_digit){TWI_LV_SERIAL, 0, blocks};
     k->d[k->n++] = (twi_digit){TWI_LV_LOOP, 0, block};
-    find_loads(v, x->dot, &loads);
+    twi_matrix_loads(v, x->dot, &loads);
     for (uint32_t i = 0; how != DIRECT && i < loads.n && p->stages < TWI_MAX_STAGES; i++) {
         p->stage[p->stages] = (twi_stage_plan){.value = loads.at[i]};
         add_stage(v, p, x, s, how);
@@ -158,7 +153,7 @@ static void offer(twi_offers *o, const matrix *x, const shape *s, layout how) {
 enum { BEST = 24 };
 
 /* Roughly: what the busiest unit issues, and its waits for blocks. */
-static double price(const twi_view *v, const matrix *x, const shape *s) {
+static double price(const twi_view *v, const twi_matrix *x, const shape *s) {
     double groups = 1, units = v->caps->units, subs = (double)(s->gm * s->gn);
     double steps = (double)twi_cdiv(v->axis[x->k].extent, s->kb);
     for (unsigned a = 1; a < v->ir->axis.n; a++)
@@ -176,7 +171,7 @@ static double price(const twi_view *v, const matrix *x, const shape *s) {
 }
 
 /* Keeps the BEST cheapest in order. */
-static void consider(const twi_view *v, const matrix *x, shape s, shape *best, unsigned *n) {
+static void consider(const twi_view *v, const twi_matrix *x, shape s, shape *best, unsigned *n) {
     int64_t m = v->axis[x->m].extent, k = v->axis[x->n].extent;
     int64_t bytes = (tile_m(&s) + tile_n(&s)) * s.kb * 4;
     if ((tile_m(&s) >= 2 * m && tile_m(&s) > 8) || (tile_n(&s) >= 2 * k && tile_n(&s) > 8) ||
@@ -192,7 +187,7 @@ static void consider(const twi_view *v, const matrix *x, shape s, shape *best, u
     best[at] = s;
 }
 
-static unsigned shapes(const twi_view *v, const matrix *x, shape *best) {
+static unsigned shapes(const twi_view *v, const twi_matrix *x, shape *best) {
     static const uint8_t fragments[][2] = {{8, 8}, {8, 4}, {4, 8}, {4, 4}, {2, 4},
                                            {4, 2}, {2, 2}, {1, 4}, {1, 2}, {1, 1}};
     static const uint8_t grids[][2] = {{4, 2}, {2, 4}, {2, 2}, {1, 4}, {4, 1},
@@ -215,7 +210,7 @@ static unsigned shapes(const twi_view *v, const matrix *x, shape *best) {
 
 /* Few rows: lanes along n, all rows in a worker's slots, and k over the subgroups, whose partial
  * results are folded at the end. */
-static void thin(twi_offers *o, const matrix *x, int64_t wide, int64_t subs, int64_t ahead) {
+static void thin(twi_offers *o, const twi_matrix *x, int64_t wide, int64_t subs, int64_t ahead) {
     const twi_view *v = o->view;
     int64_t rows = 1, extent = v->axis[x->k].extent;
     while (rows < 16 && rows < v->axis[x->m].extent)
@@ -237,9 +232,13 @@ static void thin(twi_offers *o, const matrix *x, int64_t wide, int64_t subs, int
 
 void twi_propose_matrix(twi_offers *o) {
     const twi_view *v = o->view;
-    matrix x;
+    twi_matrix x;
     shape best[BEST] = {{0}};
-    if (v->caps->family != TWI_FAMILY_SIMT || !v->caps->shared || !find_matrix(v, &x) ||
+    if (!find_matrix(v, &x))
+        return;
+    if (v->caps->family == TWI_FAMILY_CPU)
+        twi_propose_panels(o, &x);
+    if (v->caps->family != TWI_FAMILY_SIMT || !v->caps->shared ||
         ((v->chain | v->canonical) >> x.k & 1))
         return;
     unsigned n = shapes(v, &x, best);

@@ -76,6 +76,10 @@ bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps) {
     caps->isa = twi_intern_str(&ctx->names, levels[level].isa);
     const long units = sysconf(_SC_NPROCESSORS_ONLN);
     caps->units = units > 0 ? (uint32_t)units : 1;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    caps->cache_bytes = cache > 0 && cache <= INT32_MAX ? (uint32_t)cache : caps->cache_bytes;
+#endif
     return true;
 }
 

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The matrix family on explicit lanes. A register tile of the result, rows in slots, columns in
+ * slots and lanes, runs through all of k. A group works off a block of such tiles, row of tiles
+ * after row of tiles; what it needs of the operand with columns is packed once, into panels as wide
+ * as a tile, and stays in the second level of cache.
+ */
+#include "search/matrix.h"
+
+/* Rows and vectors of a tile, columns of tiles in a block, rows of blocks. */
+typedef struct {
+    int64_t rm, rn, columns, blocks;
+    bool packed;
+} panels;
+
+/* The operand that varies along n and k, but not along m; 0: none. */
+static twi_id column_load(const twi_view *v, const twi_matrix *x) {
+    twi_id_list loads = {0};
+    twi_matrix_loads(v, x->dot, &loads);
+    for (uint32_t i = 0; i < loads.n; i++) {
+        const twi_ins *ins = twi_ins_of(v->ir, loads.at[i]);
+        bool mine = ins->type.axes >> x->n & 1 && ins->type.axes >> x->k & 1;
+        if (mine && !(ins->type.axes >> x->m & 1) && !ins->nargs &&
+            twi_view_unit(v, loads.at[i]) == (int)x->n)
+            return loads.at[i];
+    }
+    return 0;
+}
+
+static void pack(twi_plan *p, const twi_matrix *x, twi_id load) {
+    const twi_frame *f = &p->frame[0];
+    twi_stage_plan *s = &p->stage[p->stages++];
+    const twi_map *n = &f->map[x->n], *k = &f->map[x->k];
+    *s = (twi_stage_plan){.value = load, .window = 1};
+    for (unsigned i = 0; i < n->n; i++)
+        if (n->d[i].level == TWI_LV_LOOP)
+            s->order[s->n++] = (twi_axis_digit){(uint8_t)x->n, (uint8_t)i};
+    for (unsigned i = 0; i < k->n; i++)
+        s->order[s->n++] = (twi_axis_digit){(uint8_t)x->k, (uint8_t)i};
+    for (unsigned i = 0; i < n->n; i++)
+        if (n->d[i].level != TWI_LV_LOOP && n->d[i].level != TWI_LV_GRID)
+            s->order[s->n++] = (twi_axis_digit){(uint8_t)x->n, (uint8_t)i};
+}
+
+static void offer(twi_offers *o, const twi_matrix *x, const panels *t, twi_id load) {
+    const twi_view *v = o->view;
+    const int64_t lanes = v->caps->lane;
+    int64_t rows = twi_cdiv(v->axis[x->m].extent, t->rm);
+    int64_t columns = twi_cdiv(v->axis[x->n].extent, t->rn * lanes);
+    int64_t deep = twi_cdiv(rows, t->blocks), wide = columns < t->columns ? columns : t->columns;
+    if (wide < columns) /* blocks of equal width */
+        wide = twi_cdiv(columns, twi_cdiv(columns, wide));
+    if (deep * (t->blocks - 1) >= rows || t->rm * t->rn > v->caps->slots)
+        return;
+    twi_plan *p = twi_view_plan(v);
+    twi_frame *f = &p->frame[0];
+    twi_cut_numbers m = {.rows = deep, .unroll = t->rm},
+                    n = {.rows = wide, .unroll = t->rn, .lanes = lanes};
+    if (!twi_view_map(v, x->m, m, &f->map[x->m]) || !twi_view_map(v, x->n, n, &f->map[x->n]))
+        return;
+    f->around = (uint8_t)((deep > 1) + (wide > 1));
+    if (t->packed)
+        pack(p, x, load);
+    twi_offer(o, "matrix", p);
+}
+
+/* Vectors that a tile keeps: results, one row of columns, one element of a row. */
+static bool fits_registers(const twi_view *v, int64_t rm, int64_t rn) {
+    return rm * rn + rn + 1 <= (int64_t)v->caps->registers;
+}
+
+/* Columns of tiles whose panels take half of a cache. */
+static int64_t block_columns(const twi_view *v, const twi_matrix *x, int64_t rn) {
+    int64_t panel = v->axis[x->k].extent * rn * v->caps->lane * twi_view_bytes(v, x->k);
+    int64_t columns = v->caps->cache_bytes / 2 / (panel > 0 ? panel : 1);
+    return columns > 0 ? columns : 1;
+}
+
+void twi_propose_panels(twi_offers *o, const twi_matrix *x) {
+    static const uint8_t tiles[][2] = {{12, 2}, {6, 4}, {8, 3}, {9, 3}, {14, 2}, {13, 2},
+                                       {11, 2}, {8, 2}, {4, 4}, {4, 2}, {16, 1}, {8, 1}};
+    const twi_view *v = o->view;
+    const twi_id load = column_load(v, x);
+    if (!v->caps->cache_bytes || !v->axis[x->k].known || (v->canonical >> x->k & 1))
+        return;
+    for (unsigned i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
+        panels t = {.rm = tiles[i][0], .rn = tiles[i][1]};
+        if (!fits_registers(v, t.rm, t.rn) || t.rm >= 2 * v->axis[x->m].extent)
+            continue;
+        t.columns = block_columns(v, x, t.rn);
+        for (t.blocks = 1; t.blocks <= 4; t.blocks *= 2)
+            for (unsigned packed = 0; packed < (load ? 2 : 1); packed++) {
+                t.packed = packed;
+                offer(o, x, &t, load);
+            }
+    }
+}
