@@ -389,6 +389,22 @@ void twi_w_flush(twi_lowering *w, twi_id store) {
 /* ---- loads and stores at the open digits -------------------------------------------------------
  */
 
+/* Axes whose pads a load may fill with what stands at their end, since nobody looks at pads: one
+ * address more costs less than a mask. Of explicit lanes, and where there is an end; a stage's pads
+ * are zeros, checked accesses and `else` have values of their own. */
+static uint64_t clamped_axes(const twi_lowering *w, twi_id load, uint64_t axes) {
+    uint64_t set = 0;
+    const twi_ins *i = twi_ins_of(w->ir, load);
+    if (!w->vectors || w->copying || i->nargs ||
+        w->ir->access.at[i->attr].proof != TWI_ACCESS_PROVED)
+        return 0;
+    for (unsigned a = 1; a < w->ir->axis.n; a++)
+        if (axes >> a & 1 && (int)a != w->lane_axis && twi_axis_extent(w->ir, a) > 0 &&
+            twi_w_guarded(w, a))
+            set |= UINT64_C(1) << a;
+    return set;
+}
+
 twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw) {
     const twi_ins *i = twi_ins_of(w->ir, load);
     twi_lid x;
@@ -401,8 +417,11 @@ twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw) {
         x = twi_w_stage_load(w, (unsigned)stage);
     } else {
         uint64_t axes = twi_access_axes(w->ir, load);
+        w->clamp = clamped_axes(w, load, axes);
         form f = access_form(w, load, axes);
         twi_mask mask = {0, 0, 0};
+        axes &= ~w->clamp;
+        w->clamp = 0;
         twi_w_guard(w, axes, &mask);
         keep_inside(w, load, &f, &mask);
         twi_lid other = 0, m = twi_w_access_mask(w, &f.access, f.count, &mask);

@@ -103,7 +103,12 @@ twi_lid twi_w_position_from(twi_lowering *w, unsigned axis, int64_t least_weight
     return p;
 }
 
-twi_lid twi_w_position(twi_lowering *w, unsigned axis) { return twi_w_position_from(w, axis, 1); }
+twi_lid twi_w_position(twi_lowering *w, unsigned axis) {
+    twi_lid p = twi_w_position_from(w, axis, 1);
+    if (!(w->clamp >> axis & 1))
+        return p;
+    return twi_w_ix(w, TWI_MIN, p, twi_w_ix(w, TWI_SUB, twi_w_hi(w, axis), twi_w_int(w, 1)));
+}
 
 twi_lid twi_w_lo(twi_lowering *w, unsigned axis) {
     return twi_w_eval(w, w->ir->axis.at[axis].lo, false);

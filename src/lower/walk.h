@@ -72,7 +72,8 @@ typedef struct twi_lowering {
     uint32_t module_arrays, temps; /* second launch: array ids from the first on are those of
                                       partial results, and lack the second to be the module's */
     uint64_t full;                 /* axes whose tile is known to lie inside here */
-    twi_lid group;                 /* number of the group whose digits are open */
+    uint64_t clamp; /* axes whose positions end with the last one there is: addresses of loads */
+    twi_lid group;  /* number of the group whose digits are open */
     twi_cursor c;
     bool vectors;   /* explicit lanes */
     int lane_axis;  /* explicit: the axis with the lane digit; -1: none */
