@@ -41,7 +41,8 @@ typedef struct twi_caps {
     double byte_ns;       /* a byte from or to far memory */
     double cache_byte_ns; /* simt: from the cache before it */
     double near_byte_ns;  /* cpu: from a cache that holds it */
-    double latency_ns;    /* simt: from a load of far memory to its first use; cpu: of a jump (lower.h), a MiB */
+    double latency_ns;    /* simt: from a load of far memory to its first use; cpu: of a jump
+                             (lower.h), a MiB */
     double turn_ns;       /* simt: one turn of a unit's memory pipe: a request, 128 bytes of it, or
                              a word of each bank */
     double barrier_ns, launch_ns, lane_round_ns, group_ns, trip_ns;
