@@ -115,7 +115,7 @@ static bool time_planning(tw_context *ctx, const row *r, const char *target) {
     if (!ir || !twi_caps_named(ctx, target, &caps))
         return true;
     twi_plans *plans = NULL;
-    char what[40] = "no plan";
+    char what[40] = "";
     for (int k = 0; k < TIMES; k++) {
         twi_why why;
         twi_mark mark = twi_arena_mark(&ctx->arena);
@@ -126,7 +126,11 @@ static bool time_planning(tw_context *ctx, const row *r, const char *target) {
             snprintf(what, sizeof what, "plan, %u walks", plans->walks);
         twi_arena_reset(&ctx->arena, mark);
     }
-    return show(r, target, what, ms, r->plan_ms) || !plans;
+    if (!plans) {
+        printf("%-40s %-11s no plan: the target is too small for it\n", r->kernel, target);
+        return false;
+    }
+    return show(r, target, what, ms, r->plan_ms);
 }
 
 static bool time_whole(tw_context *ctx, const row *r) {
