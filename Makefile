@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # The front door. CMake and Ninja do the work (CMakePresets.json); tools/setup installs what is missing.
-# K PLANS TARGET TARGETS PART reach the scripts as environment variables; TW_TOOL is the tool to run.
-.PHONY: all release demo test verify faults bits exhaustive bench-cpu bench-gpu bench-plan bench-calls check clean
+# K PLANS TARGET TARGETS PART N THREADS reach the scripts as environment variables; TW_TOOL is the tool to run.
+.PHONY: all release demo test verify faults bits exhaustive bench-cpu bench-gpu bench-plan bench-calls retune check clean
 .NOTPARALLEL:
 
 ROOT := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
 BUILD := $(ROOT)/build/release
 export TW_TOOL := $(BUILD)/tilewright
-export K PLANS TARGET TARGETS PART
+export K PLANS TARGET TARGETS PART N THREADS
 
 all: release
 
@@ -26,7 +26,7 @@ test:
 	echo "set-up: packages $$((installed - start)) s, build $$((built - installed)) s"
 	ctest --test-dir $(BUILD) --output-on-failure -j 2
 
-demo verify faults bits exhaustive: release
+demo verify faults bits exhaustive retune: release
 	@tools/call tools/$@
 
 bench-cpu bench-gpu: release

@@ -74,12 +74,15 @@ typedef struct tw_verify_options {
     const char *const *pins;
     size_t n_pins;
     bool canonical;
+    const char *plan;         /* of cases with default_plan: NULL "default", or "best" */
     const char *fixture;      /* NULL: all but zero */
     uint64_t seed;            /* of the fixtures; default 1 */
     int jobs;                 /* child processes at a time; 0: one a core */
     int run_limit_ms;         /* one plan on one fixture; default 20000; 120000 more on OpenCL,
                                  whose drivers compile at a launch */
     int build_limit_ms;       /* all else of a case; default 300000 */
+    uint64_t max_ops;         /* of the oracle a fixture; beyond it elements are sampled; 0: 2^28 */
+    uint64_t memory_limit;    /* bytes that a child which runs plans may map; 0: any */
     const volatile int *stop; /* NULL; else not 0 once the caller (a signal handler) wants an end */
 } tw_verify_options;
 TW_API tw_verify_options tw_verify_options_defaults(void);

@@ -18,7 +18,8 @@ const cli_command cli_commands[] = {
     {"verify-run", CMD_VERIFY, "FILE [options]",
      "every fixture, dtype, constant and case against the oracle", cmd_verify, true},
     {"plan", CMD_PLAN, "FILE [options]", "candidates, features, scores, refusals", cmd_plan, true},
-    {"tune", CMD_LATER, "FILE [options]", "measure plans, keep the winner", NULL, true},
+    {"tune", CMD_TUNE, "FILE [options]", "measure plans, keep what was seen and the winner",
+     cmd_tune, true},
     {"bench", CMD_LATER, "SUITE [options]", "suites beside peers", NULL, true},
     {"repeat", CMD_LATER, "[options]", "replay two bundles in rounds", NULL, false},
     {"freeze", CMD_LATER, "[options]", "make a bundle", NULL, false},
@@ -27,7 +28,8 @@ const cli_command cli_commands[] = {
     {"calibrate", CMD_LATER, "[options]", "fit the cost model here", NULL, false},
     {"export", CMD_LATER, "FILE [options]", "source, header and launcher, ahead of time", NULL,
      true},
-    {"wisdom", CMD_LATER, "list|export|import|doctor|gc", "the store", NULL, true},
+    {"wisdom", CMD_WISDOM, "list|export|import FILE|doctor|gc", "what is in the store", cmd_wisdom,
+     true},
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof cli_commands[0];
 
@@ -82,13 +84,15 @@ static const option options[] = {
      "a target's description (devices: writes it)"},
     {"--measure", "TARGET", WORD, AT(measure), CMD_DEVICES,
      "this target alone (cuda[:N]), its ceilings measured: launch, read, copy, FMA"},
-    {"--threads", "N", COUNT, AT(threads), CMD_RUN | CMD_VERIFY | CMD_LATER, "at most"},
-    {"--seed", "N", COUNT, AT(seed), CMD_RUN | CMD_VERIFY, "of generated inputs"},
-    {"--top", "N", COUNT, AT(top), CMD_PLAN, "so many candidates (default 10)"},
+    {"--threads", "N", COUNT, AT(threads), CMD_RUN | CMD_VERIFY | CMD_TUNE | CMD_LATER, "at most"},
+    {"--seed", "N", COUNT, AT(seed), CMD_RUN | CMD_VERIFY | CMD_TUNE, "of generated inputs"},
+    {"--top", "N", COUNT, AT(top), CMD_PLAN | CMD_TUNE,
+     "so many candidates (plan: 10; tune: 8, patient: 24, exhaustive: all)"},
     {"--why-not", "PIN", WORD, AT(why_not), CMD_PLAN, "why there is no plan with this pin"},
-    {"--effort", "E", WORD, AT(effort), CMD_LATER, "of tune"},
-    {"--budget", "TIME", WORD, AT(budget), CMD_LATER, "of tune"},
-    {"--store", "DIR|none", WORD, AT(store), CMD_RUN | CMD_VERIFY | CMD_LATER,
+    {"--effort", "E", WORD, AT(effort), CMD_TUNE,
+     "estimate, measure (default), patient, exhaustive, wisdom-only"},
+    {"--budget", "TIME", WORD, AT(budget), CMD_TUNE, "60s, 500ms, 2m; what is best by then wins"},
+    {"--store", "DIR|none", WORD, AT(store), CMD_RUN | CMD_VERIFY | CMD_TUNE | CMD_WISDOM,
      "the wisdom store (TILEWRIGHT_STORE, $XDG_CACHE_HOME/tilewright, ~/.cache/tilewright)"},
     {"-o", "DIR", WORD, AT(dir), CMD_LATER, "of export"},
     {"--json", NULL, FLAG, AT(json), CMD_ALL, "the result as one JSON object"},
@@ -204,6 +208,8 @@ bool cli_parse(tool *t, const cli_command *c, int argc, char **argv, cli_options
             ok = take_option(t, c, argv, argc, &k, o) && ok;
         } else if (!o->file) {
             o->file = argv[k];
+        } else if (c->bit == CMD_WISDOM && !o->second) {
+            o->second = argv[k];
         } else if (c->bit != CMD_LATER) {
             tool_error(t, 805, NULL, "%s takes one FILE: '%.200s' and '%.200s' are given", c->name,
                        o->file, argv[k]);

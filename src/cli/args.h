@@ -7,7 +7,7 @@
 #include "cli/tool.h"
 
 typedef struct cli_options {
-    const char *file;
+    const char *file, *second;    /* second: what wisdom import reads */
     list set, pin, in, out, loop; /* in the order given */
     const char *kernel, *from, *stage, *plan, *target, *cases, *class_name, *caps, *fixture,
         *why_not, *mutate, *tile, *measure;
@@ -32,8 +32,10 @@ enum {
     CMD_VERIFY = 16,
     CMD_PLAN = 32,
     CMD_LATER = 64,
-    CMD_PATH = CMD_SHOW | CMD_RUN | CMD_VERIFY | CMD_PLAN,
-    CMD_ALL = 127
+    CMD_TUNE = 128,
+    CMD_WISDOM = 256,
+    CMD_PATH = CMD_SHOW | CMD_RUN | CMD_VERIFY | CMD_PLAN | CMD_TUNE,
+    CMD_ALL = 511
 };
 
 extern const cli_command cli_commands[];
@@ -51,5 +53,7 @@ int cmd_show(tool *t, const cli_options *o);
 int cmd_run(tool *t, const cli_options *o);
 int cmd_verify(tool *t, const cli_options *o);
 int cmd_plan(tool *t, const cli_options *o);
+int cmd_tune(tool *t, const cli_options *o);
+int cmd_wisdom(tool *t, const cli_options *o);
 
 #endif

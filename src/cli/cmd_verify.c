@@ -413,6 +413,8 @@ int cmd_verify(tool *t, const cli_options *o) {
         return EXIT_INPUT;
     }
     if (!known_fixture(t, o->fixture) || !job_options(t, o, &options) ||
+        ((o->store || (o->plan && strcmp(o->plan, "best") == 0)) &&
+         !job_store(t, o, TW_STORE_READ)) ||
         !settings_parse(t, &o->set, &v.set) || !load_plans(&v, &options) ||
         !(from_tile ? add_tile(&v) : add_program(&v)))
         return EXIT_INPUT;
@@ -422,6 +424,7 @@ int cmd_verify(tool *t, const cli_options *o) {
     verify_options.pins = options.pins;
     verify_options.n_pins = options.n_pins;
     verify_options.canonical = options.canonical;
+    verify_options.plan = options.plan && strcmp(options.plan, "best") == 0 ? "best" : NULL;
     verify_options.fixture = o->fixture;
     verify_options.seed = o->seed ? (uint64_t)o->seed : 1;
     verify_options.jobs = (int)(o->threads > 1024 ? 1024 : o->threads);

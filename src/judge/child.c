@@ -3,10 +3,13 @@
  */
 #include "judge/child.h"
 
+#include "base/fs.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -103,4 +106,19 @@ const char *twi_signal_word(int status, char text[64]) {
             word = words[k].word;
     (void)snprintf(text, 64, "signal %d (%s)", WTERMSIG(status), word);
     return text;
+}
+
+void twi_own_folder(tw_context *ctx, char folder[PATH_MAX]) {
+    const int n = snprintf(folder, PATH_MAX, "%s/tilewright-XXXXXX",
+                           ctx->env.tmpdir ? ctx->env.tmpdir : "/tmp");
+    if (n < 0 || n >= PATH_MAX || !mkdtemp(folder))
+        folder[0] = 0;
+    else
+        ctx->env.tmpdir = folder;
+}
+
+void twi_leave_folder(tw_context *ctx, const char *folder, const char *before) {
+    ctx->env.tmpdir = before;
+    if (*folder)
+        twi_remove_tree(folder);
 }

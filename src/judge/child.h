@@ -5,6 +5,9 @@
 #ifndef TWI_JUDGE_CHILD_H
 #define TWI_JUDGE_CHILD_H
 
+#include "base/context.h"
+
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -23,6 +26,10 @@ void twi_child_kill(const twi_child *c);
 /* Closes; what is left of its group ends too. Wait status, -1: unknown (reaped by the host). */
 int twi_child_wait(twi_child *c);
 bool twi_child_write(int fd, const char *at, size_t n);
+/* One folder for all temporary files that children make, whatever becomes of them; without it they
+ * say why. before: the context's temporary folder until then. */
+void twi_own_folder(tw_context *ctx, char folder[PATH_MAX]);
+void twi_leave_folder(tw_context *ctx, const char *folder, const char *before);
 const char *twi_signal_word(int wait_status,
                             char text[64]); /* "ended by signal 11 (a bad address)" */
 

@@ -56,14 +56,19 @@ static void add(twi_unit *u, const char *how, const tw_compile_options *o) {
 
 static void add_all(twi_unit *u) {
     const tw_verify_case *c = u->c;
+    const char *first = u->o->plan ? u->o->plan : "default";
     const tw_compile_options base = {.plan = "default",
+                                     .target = u->o->target,
                                      .pins = u->o->pins,
                                      .n_pins = u->o->n_pins,
                                      .canonical = u->o->canonical,
                                      .strided = c->strided};
     u->trial = TWI_NEW_N(u->arena, twi_trial, 1 + c->random_plans + c->n_plans + c->n_loops);
-    if (c->default_plan)
-        add(u, "default", &base);
+    if (c->default_plan) {
+        tw_compile_options o = base;
+        o.plan = first;
+        add(u, first, &o);
+    }
     for (size_t k = 0; k < c->random_plans; k++) {
         tw_compile_options o = base;
         o.plan = twi_format(u->arena, "random:%llu", (unsigned long long)c->seed + k);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 typedef struct {
@@ -212,9 +213,24 @@ static uint32_t go_to(twi_unit *u, uint32_t at) {
     return at % u->trials;
 }
 
+/* Only where one child runs plans and does nothing else. Sanitizers map more than there is. */
+static void limit_memory(uint64_t bytes) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    (void)bytes;
+#else
+    struct rlimit limit;
+    if (bytes && getrlimit(RLIMIT_AS, &limit) == 0) {
+        limit.rlim_cur = bytes < limit.rlim_max ? (rlim_t)bytes : limit.rlim_max;
+        (void)setrlimit(RLIMIT_AS, &limit);
+    }
+#endif
+}
+
 static void run_series(void *user, int fd) {
     series *s = user;
     twi_unit *u = s->u;
+    if (fd >= 0)
+        limit_memory(u->o->memory_limit);
     for (uint32_t at = s->first; at < all(u) && !u->lost; at++) {
         const uint32_t k = go_to(u, at);
         if (u->trial[k].refused || !twi_unit_wants(u, u->fixture))

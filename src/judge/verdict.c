@@ -14,7 +14,7 @@ static twi_sym merges_of(const twi_trial *t) {
 /* Bounds that hold for all trials whose plans merge these folds; 0: none. */
 static twi_oracle *ask(twi_unit *u, twi_sym merged) {
     TWI_VEC(twi_order) orders = {0};
-    const twi_oracle_options options = {.canonical = u->o->canonical};
+    const twi_oracle_options options = {.canonical = u->o->canonical, .max_ops = u->o->max_ops};
     const tw_ir *ir = u->ir;
     for (uint32_t k = 0; k < u->trials; k++) {
         const twi_loop *loop = u->trial[k].loop;

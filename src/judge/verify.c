@@ -202,22 +202,6 @@ static bool ask_device(tw_context *ctx, tw_verify_options *o) {
     return true;
 }
 
-/* One folder for all that children make, whatever becomes of them. Without it they say why. */
-static void open_folder(tw_context *ctx, char folder[PATH_MAX]) {
-    const int n = snprintf(folder, PATH_MAX, "%s/tilewright-XXXXXX",
-                           ctx->env.tmpdir ? ctx->env.tmpdir : "/tmp");
-    if (n < 0 || n >= PATH_MAX || !mkdtemp(folder))
-        folder[0] = 0;
-    else
-        ctx->env.tmpdir = folder;
-}
-
-static void close_folder(tw_context *ctx, const char *folder, const char *before) {
-    ctx->env.tmpdir = before;
-    if (*folder)
-        twi_remove_tree(folder);
-}
-
 tw_status tw_verify(tw_context *ctx, const tw_verify_case *cases, size_t n,
                     const tw_verify_options *options, tw_verify_fn fn, void *user) {
     tw_verify_options o = options ? *options : tw_verify_options_defaults();
@@ -227,14 +211,14 @@ tw_status tw_verify(tw_context *ctx, const tw_verify_case *cases, size_t n,
     const char *before = ctx->env.tmpdir;
     volatile tw_status status = TW_ERR_MEMORY;
     twi_hold(ctx);
-    open_folder(ctx, folder);
+    twi_own_folder(ctx, folder);
     twi_arena_init(&b.arena, &ctx->mem);
     if (!TWI_GUARD(&ctx->mem, spot, saved))
         status = ask_device(ctx, &o) ? verify(&b, fn, user) : TW_ERR_ENV;
     TWI_UNGUARD(&ctx->mem, saved);
     stop_all(&b);
     twi_arena_fini(&b.arena);
-    close_folder(ctx, folder, before);
+    twi_leave_folder(ctx, folder, before);
     twi_let_go(ctx);
     return status;
 }

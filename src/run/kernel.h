@@ -70,6 +70,8 @@ bool twi_box_overlaps_itself(const twi_box *a);
 /* entry.c: the last entry whose facts hold. */
 uint32_t twi_pick_entry(const tw_kernel *k, const twi_bound *b);
 /* recipe.c */
+/* timing.c: nanoseconds of n runs, one behind the other, without looking at arguments each time. */
+tw_status twi_kernel_batch(tw_kernel *k, tw_call *call, int64_t n, int64_t *ns);
 twi_launch twi_launch_of(const twi_bound *b, const tw_call *call, const int64_t *trip);
 tw_status twi_run_recipe(const tw_kernel *k, uint32_t entry, const twi_bound *b, tw_call *call);
 

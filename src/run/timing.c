@@ -41,6 +41,17 @@ static tw_status batch(sets *s, int64_t n, int64_t *ns) {
     return start >= 0 && *ns >= 0 ? TW_OK : clock_fault(s->call[0]);
 }
 
+tw_status twi_kernel_batch(tw_kernel *k, tw_call *call, int64_t n, int64_t *ns) {
+    sets s = {.k = k, .call = &call, .n = 1};
+    tw_status status = twi_bind(k, call, &s.bound[0]);
+    if (status != TW_OK)
+        return status;
+    s.entry[0] = twi_pick_entry(k, &s.bound[0]);
+    status = batch(&s, n, ns);
+    twi_buffers_put(&k->workspace, s.bound[0].block);
+    return status;
+}
+
 static tw_status measure(sets *s, const protocol *p, tw_timing *timing) {
     int64_t n = 1, ns = 0, warm = 0;
     int idle = 0;

@@ -40,6 +40,14 @@ typedef struct {
  * refused in the order proposed. */
 uint32_t twi_search_list(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
                          const twi_wish *wish, uint32_t scope, twi_candidate **out);
+/* Plans of the whole kernel, by score: one scope's candidate, the other scopes at their default.
+ * The first is the model's. 0: why. */
+typedef struct {
+    twi_plans *plans;
+    double score;
+} twi_whole;
+uint32_t twi_search_whole(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
+                          const twi_wish *wish, twi_whole **out, twi_why *why);
 /* Answers `--why-not PIN`: true: it is legal, why says at which score and rank; false: the reason.
  */
 bool twi_search_why_not(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const char *pin,

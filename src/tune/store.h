@@ -40,6 +40,11 @@ void twi_wisdom_read(tw_store *s, const twi_wisdom *key, twi_wisdom_fn fn, void 
 /* All or none; a row with the same key is replaced. A best one takes the place of the one before.
  */
 bool twi_wisdom_write(tw_store *s, const twi_wisdom *row, uint32_t n);
+bool twi_wisdom_add(tw_store *s, const twi_wisdom *row, uint32_t n); /* those that are not there */
+bool twi_wisdom_is_sound(const twi_wisdom *w);
+twi_wisdom twi_wisdom_copy(twi_arena *arena, const twi_wisdom *w);
+/* The plan that tuning chose for the key, as the path asks for it. */
+bool twi_wisdom_find(tw_store *s, twi_arena *arena, const twi_plan_key *key, twi_kept_plan *out);
 void twi_sha256(const twi_shelf_part *part, unsigned n, char hex[65]);
 
 #endif

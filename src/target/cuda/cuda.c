@@ -14,10 +14,13 @@ static void close_cuda(twi_target *t) {
     twi_mem_put(&t->ctx->mem, c, sizeof *c);
 }
 
+static bool prepare(twi_target *t) { return twi_cuda_find_nvrtc((twi_cuda *)t); }
+
 static const twi_target_ops ops = {
     .name = "cuda",
     .one_process = true,
     .memory = 2,
+    .prepare = prepare,
     .build = twi_cuda_build,
     .source = twi_cuda_source,
     .run = twi_cuda_run,

@@ -42,7 +42,7 @@ bool twi_index_get(sqlite3 *db, const char *sql, const char *key, twi_arena *are
                    const char **column, int n) {
     sqlite3_stmt *statement = NULL;
     bool ok = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
-              sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC) == SQLITE_OK &&
+              (!key || sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC) == SQLITE_OK) &&
               sqlite3_step(statement) == SQLITE_ROW;
     for (int k = 0; ok && k < n; k++) { /* closing the index ends what memory's lack leaves open */
         const char *at = (const char *)sqlite3_column_text(statement, k);

@@ -2,6 +2,7 @@
  * Wisdom: one row a candidate. Columns are a table, from which the statements are made.
  */
 #include "tune/wisdom.h"
+#include "base/hash.h"
 #include "tune/store/index.h"
 
 #include <math.h>
@@ -100,6 +101,7 @@ typedef struct {
     void *user;
     const twi_wisdom *row;
     uint32_t n;
+    bool add; /* rows that are there stay */
 } job;
 
 static void add_names(twi_sb *sql, const char *between, const char *after, unsigned n) {
@@ -153,13 +155,13 @@ static bool write_rows(sqlite3 *db, void *user) {
     twi_sb sql;
     bool ok = true;
     twi_sb_init(&sql, j->arena);
-    twi_sb_str(&sql, "INSERT OR REPLACE INTO wisdom VALUES(");
+    twi_sb_printf(&sql, "INSERT OR %s INTO wisdom VALUES(", j->add ? "IGNORE" : "REPLACE");
     for (unsigned k = 0; k < TWI_WISDOM_COLUMNS; k++)
         twi_sb_str(&sql, k ? ", ?" : "?");
     twi_sb_char(&sql, ')');
     for (uint32_t i = 0; ok && i < j->n; i++) {
         sqlite3_stmt *statement = NULL;
-        ok = (!j->row[i].best || step_down(db, j, &j->row[i])) &&
+        ok = (j->add || !j->row[i].best || step_down(db, j, &j->row[i])) &&
              sqlite3_prepare_v2(db, twi_sb_text(&sql), -1, &statement, NULL) == SQLITE_OK;
         for (unsigned k = 0; ok && k < TWI_WISDOM_COLUMNS; k++)
             ok = bind(statement, (int)k + 1, &j->row[i], k);
@@ -174,6 +176,21 @@ bool twi_wisdom_write(tw_store *s, const twi_wisdom *row, uint32_t n) {
     return twi_index_write(s, write_rows, &j);
 }
 
+bool twi_wisdom_add(tw_store *s, const twi_wisdom *row, uint32_t n) {
+    job j = {.arena = &s->ctx->arena, .row = row, .n = n, .add = true};
+    return twi_index_write(s, write_rows, &j);
+}
+
+twi_wisdom twi_wisdom_copy(twi_arena *arena, const twi_wisdom *w) {
+    twi_wisdom copy = *w;
+    for (unsigned k = 0; k < TWI_WISDOM_COLUMNS; k++)
+        if (twi_wisdom_columns[k].kind == 't') {
+            const char *text = twi_strdup(arena, *text_at(w, k));
+            memcpy((char *)&copy + twi_wisdom_columns[k].offset, &text, sizeof text);
+        }
+    return copy;
+}
+
 /* ---- what the path asks for */
 
 typedef struct {
@@ -185,12 +202,23 @@ typedef struct {
 
 static bool is_number(const char *hex) { return strspn(hex, "0123456789abcdef") == 16 && !hex[16]; }
 
+/* Is the row what it claims to be? A plan's name is the hash of its text. */
+bool twi_wisdom_is_sound(const twi_wisdom *w) {
+    static const char *const words[] = {"right",   "wrong",   "refused",
+                                        "crashed", "timeout", "imported"};
+    bool known = false;
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
+        known = known || strcmp(w->verdict, words[k]) == 0;
+    return known && is_number(w->plan) && is_number(w->source) && strlen(w->tile) == 64 &&
+           twi_hash(w->text, strlen(w->text), 0) == strtoull(w->plan, NULL, 16);
+}
+
 static bool choose(void *user, const twi_wisdom *w) {
     wanted *k = user;
     if (!w->best || strcmp(w->verdict, "right") != 0 || w->threads != k->key->threads ||
         strcmp(w->target, k->key->target) != 0 || strcmp(w->device, k->key->device) != 0 ||
         (k->key->compiler && strcmp(w->compiler, k->key->compiler) != 0) ||
-        strcmp(w->emitter, TW_VERSION) != 0 || !is_number(w->plan) || !is_number(w->source))
+        strcmp(w->emitter, TW_VERSION) != 0 || !twi_wisdom_is_sound(w))
         return true;
     *k->out = (twi_kept_plan){.text = twi_strdup(k->arena, w->text),
                               .hash = strtoull(w->plan, NULL, 16),
@@ -200,10 +228,14 @@ static bool choose(void *user, const twi_wisdom *w) {
 }
 
 bool twi_wisdom_plan(void *store, twi_arena *arena, const twi_plan_key *key, twi_kept_plan *out) {
+    return twi_wisdom_find(store, arena, key, out);
+}
+
+bool twi_wisdom_find(tw_store *s, twi_arena *arena, const twi_plan_key *key, twi_kept_plan *out) {
     char tile[65];
     twi_sha256(&(twi_shelf_part){key->tile, strlen(key->tile)}, 1, tile);
     const twi_wisdom of = {.tile = tile, .numeric = key->numeric};
     wanted k = {arena, key, out, false};
-    twi_wisdom_read(store, &of, choose, &k);
+    twi_wisdom_read(s, &of, choose, &k);
     return k.found;
 }

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The store from C: where it may be, what comes back, whom it is for.
+ */
+#include "tune/store.h"
+#include "base/fs.h"
+#include "base/hash.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+typedef struct {
+    tw_context *ctx;
+    char folder[64];
+    tw_store *store;
+} place;
+
+static int start(void **state) {
+    place *p = calloc(1, sizeof *p);
+    tw_store *store = NULL;
+    strcpy(p->folder, "/tmp/tilewright-store-XXXXXX");
+    assert_non_null(mkdtemp(p->folder));
+    p->ctx = tw_context_create(NULL);
+    assert_int_equal(tw_store_open(p->ctx, p->folder, TW_STORE_WRITE, &store), TW_OK);
+    p->store = store;
+    *state = p;
+    return 0;
+}
+
+static int end(void **state) {
+    place *p = *state;
+    tw_store_close(p->store);
+    tw_context_destroy(p->ctx);
+    twi_remove_tree(p->folder);
+    free(p);
+    return 0;
+}
+
+static const char text[] = "plan k/0 class=free\nframe f: r = grid 4\n";
+
+static twi_wisdom row(tw_context *ctx, const char *tile_text, const char *plan_text) {
+    char *tile = twi_alloc(&ctx->arena, 65);
+    twi_sha256(&(twi_shelf_part){tile_text, strlen(tile_text)}, 1, tile);
+    return (twi_wisdom){
+        .tile = tile,
+        .numeric = "free",
+        .target = "cpu",
+        .device = "this one",
+        .compiler = "cc 1",
+        .emitter = TW_VERSION,
+        .plan = twi_format(&ctx->arena, "%016llx",
+                           (unsigned long long)twi_hash(plan_text, strlen(plan_text), 0)),
+        .kernel = "k",
+        .spec = "R=4",
+        .text = plan_text,
+        .source = "00000000000000ab",
+        .verdict = "right",
+        .note = "a\tb\\c",
+        .samples = "1.5 - 2.5",
+        .median_ns = 1.5,
+        .ratio = (double)NAN,
+        .confirm_ns = 0.1,
+        .best = 1};
+}
+
+static bool find(const place *p, const char *compiler, int threads, twi_kept_plan *out) {
+    const twi_plan_key key = {"tile", "free", "cpu", "this one", compiler, threads};
+    const twi_shelf *shelf = p->ctx->shelf;
+    return shelf->plan(shelf->user, &p->ctx->arena, &key, out);
+}
+
+static void plans(void **state) {
+    const place *p = *state;
+    twi_kept_plan kept;
+    twi_wisdom w = row(p->ctx, "tile", text);
+    assert_false(find(p, "cc 1", 0, &kept));
+    assert_true(twi_wisdom_write(p->store, &w, 1));
+    assert_true(find(p, "cc 1", 0, &kept));
+    assert_string_equal(kept.text, text);
+    assert_int_equal(kept.source, 0xab);
+    assert_true(find(p, NULL, 0, &kept));
+    assert_false(find(p, "cc 2", 0, &kept));
+    assert_false(find(p, "cc 1", 3, &kept));
+    /* another one takes its place */
+    twi_wisdom other = row(p->ctx, "tile", "plan k/0 class=free\nframe f: r = loop 4\n");
+    assert_true(twi_wisdom_write(p->store, &other, 1));
+    assert_true(find(p, "cc 1", 0, &kept));
+    assert_string_equal(kept.text, other.text);
+    /* no verdict but right, and no text that is not what its name says, is ever found */
+    other.verdict = "wrong";
+    assert_true(twi_wisdom_write(p->store, &other, 1));
+    assert_false(find(p, "cc 1", 0, &kept));
+    w.text = "plan k/0 class=free\nframe f: r = grid 5\n";
+    assert_true(twi_wisdom_write(p->store, &w, 1));
+    assert_false(find(p, "cc 1", 0, &kept));
+}
+
+typedef struct {
+    char note[32], verdict[16];
+    double median, ratio;
+    size_t n;
+} seen;
+static void see(void *user, const tw_wisdom *w) {
+    seen *s = user;
+    s->n++;
+    (void)snprintf(s->note, sizeof s->note, "%s", w->note);
+    (void)snprintf(s->verdict, sizeof s->verdict, "%s", w->verdict);
+    s->median = w->median_ns;
+    s->ratio = w->ratio;
+    assert_string_equal(w->trust, "foreign");
+}
+
+static void to_text_and_back(void **state) {
+    const place *p = *state;
+    size_t taken, refused;
+    twi_wisdom w = row(p->ctx, "tile", text);
+    seen s = {.n = 0};
+    twi_kept_plan kept;
+    assert_true(twi_wisdom_write(p->store, &w, 1));
+    const char *out = tw_wisdom_export(p->store);
+    assert_non_null(out);
+    char folder[80];
+    (void)snprintf(folder, sizeof folder, "%s/other", p->folder);
+    tw_context *ctx = tw_context_create(NULL);
+    tw_store *store;
+    assert_int_equal(tw_store_open(ctx, folder, TW_STORE_WRITE, &store), TW_OK);
+    assert_int_equal(tw_wisdom_import(store, (tw_source){"t", out, strlen(out)}, &taken, &refused),
+                     TW_OK);
+    assert_int_equal(taken, 1);
+    assert_int_equal(refused, 0);
+    assert_int_equal(tw_wisdom_list(store, see, &s), TW_OK);
+    assert_int_equal(s.n, 1);
+    assert_string_equal(s.note, "a\tb\\c");
+    assert_string_equal(s.verdict, "imported");
+    assert_true(s.median == 1.5 && isnan(s.ratio));
+    /* a starting point: run does not use it */
+    const place there = {.ctx = ctx, .store = store};
+    assert_false(find(&there, "cc 1", 0, &kept));
+    /* each single byte flipped is noticed */
+    const size_t head = strlen("tilewright wisdom 1\n"), n = strlen(out);
+    char *bad = strdup(out);
+    for (size_t k = head; k < n - 1; k++) {
+        bad[k] = (char)(bad[k] ^ 1);
+        tw_diag_clear(ctx);
+        assert_int_equal(tw_wisdom_import(store, (tw_source){"t", bad, n}, &taken, &refused),
+                         TW_OK);
+        assert_int_equal(taken, 0);
+        assert_true(refused >= 1);
+        bad[k] = out[k];
+    }
+    bad[0] = 'T';
+    assert_int_equal(tw_wisdom_import(store, (tw_source){"t", bad, n}, &taken, &refused),
+                     TW_ERR_INPUT);
+    free(bad);
+    tw_store_close(store);
+    tw_context_destroy(ctx);
+}
+
+static void objects(void **state) {
+    const place *p = *state;
+    const twi_shelf *shelf = p->ctx->shelf;
+    const twi_shelf_part parts[] = {{"ab", 2}, {"c", 1}}, others[] = {{"a", 1}, {"bc", 2}};
+    char path[TWI_SHELF_PATH], made[80];
+    tw_store_health h;
+    (void)snprintf(made, sizeof made, "%s/made", p->folder);
+    assert_int_equal(twi_write_file(made, "12345", 5), 0);
+    assert_false(shelf->object(shelf->user, parts, 2, path));
+    shelf->add_object(shelf->user, parts, 2, made);
+    assert_true(shelf->object(shelf->user, parts, 2, path));
+    assert_false(shelf->object(shelf->user, others, 2, path));
+    assert_int_equal(tw_store_check(p->store, &h), TW_OK);
+    assert_true(h.index && h.objects == 1 && h.damaged == 0 && h.bytes == 5);
+    assert_int_equal(truncate(path, 4), 0);
+    assert_false(shelf->object(shelf->user, parts, 2, path));
+    assert_int_equal(tw_store_gc(p->store, &h), TW_OK);
+    assert_int_equal(h.damaged, 1);
+    assert_int_equal(tw_store_check(p->store, &h), TW_OK);
+    assert_true(h.objects == 0 && h.damaged == 0);
+}
+
+static void open_folders(void **state) {
+    const place *p = *state;
+    tw_store *store;
+    char folder[80];
+    tw_context *ctx = tw_context_create(NULL);
+    (void)snprintf(folder, sizeof folder, "%s/open", p->folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    for (unsigned mode = 0700; mode <= 0777; mode++) {
+        assert_int_equal(chmod(folder, mode), 0);
+        const tw_status status = tw_store_open(ctx, folder, TW_STORE_READ, &store);
+        assert_int_equal(status, mode & 022 ? TW_ERR_ENV : TW_OK);
+        tw_store_close(store);
+        tw_diag_clear(ctx);
+    }
+    assert_int_equal(chmod(folder, 0700), 0);
+    tw_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(plans, start, end),
+        cmocka_unit_test_setup_teardown(to_text_and_back, start, end),
+        cmocka_unit_test_setup_teardown(objects, start, end),
+        cmocka_unit_test_setup_teardown(open_folders, start, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
