@@ -102,13 +102,13 @@ double twi_access_sectors(const twi_func *f, const twi_touch *t) {
     return n;
 }
 
-double twi_access_turns(const twi_func *f, const twi_touch *t) {
-    int64_t first[MOST_LANES] = {0}, word[MOST_LANES][MOST_LANES * 2];
-    unsigned turns[MOST_LANES] = {0}, most = 1, banks = lanes_of(f); /* one a lane */
-    unsigned lanes = offsets(f, t, first);
-    int64_t elem = (int64_t)tw_elem_size((tw_elem)f->object.at[t->access->object].elem);
+/* Turns of the banks that the accesses of a run of lanes take together: as many as one bank has
+ * words of them. */
+static unsigned turns_of(const int64_t *first, unsigned lanes, int64_t bytes, unsigned banks) {
+    int64_t word[MOST_LANES][MOST_LANES * 2];
+    unsigned turns[MOST_LANES] = {0}, most = 1;
     for (unsigned l = 0; l < lanes; l++) {
-        int64_t last = twi_floor_div(first[l] + elem * t->count - 1, BANK);
+        const int64_t last = twi_floor_div(first[l] + bytes - 1, BANK);
         for (int64_t u = twi_floor_div(first[l], BANK); u <= last; u++) {
             unsigned bank = (unsigned)((uint64_t)u % banks), k = 0;
             while (k < turns[bank] && word[bank][k] != u)
@@ -120,4 +120,36 @@ double twi_access_turns(const twi_func *f, const twi_touch *t) {
         }
     }
     return most;
+}
+
+/* Does each lane read what the one beside it reads, by a bit of their numbers? */
+static bool paired(const int64_t *first, unsigned lanes, unsigned bit) {
+    for (unsigned l = 0; l < lanes; l++)
+        if ((l ^ bit) >= lanes || first[l] != first[l ^ bit])
+            return false;
+    return true;
+}
+
+/* Wider accesses than a bank's go by as many lanes as fill all banks once; two such runs go
+ * together where neighbours by the lowest or the next bit of their numbers read the same (reported
+ * of NVIDIA's shared memory by others' microbenchmarks). */
+double twi_access_turns(const twi_func *f, const twi_touch *t) {
+    int64_t first[MOST_LANES] = {0};
+    const unsigned banks = lanes_of(f), lanes = offsets(f, t, first);
+    const int64_t elem = (int64_t)tw_elem_size((tw_elem)f->object.at[t->access->object].elem);
+    const int64_t bytes = elem * t->count;
+    const unsigned run = bytes > BANK ? (unsigned)(banks * BANK / bytes) : lanes;
+    unsigned turns = 0;
+    if (run == 0 || run >= lanes)
+        return turns_of(first, lanes, bytes, banks);
+    for (unsigned l = 0; l < lanes; l += 2 * run) {
+        const unsigned both = lanes - l < 2 * run ? lanes - l : 2 * run;
+        const bool together = paired(first + l, both, 1) || paired(first + l, both, 2);
+        if (together || both <= run)
+            turns += turns_of(first + l, both, bytes, banks);
+        else
+            turns += turns_of(first + l, run, bytes, banks) +
+                     turns_of(first + l + run, both - run, bytes, banks);
+    }
+    return turns;
 }

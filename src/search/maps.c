@@ -146,17 +146,33 @@ twi_plan *twi_view_plan(const twi_view *v) {
     return p;
 }
 
-/* Digits of a level take their strides from the last axis's last digit on. */
-static void pack(twi_frame *f, unsigned level) {
-    int64_t stride = 1;
+/* The digit of a level that comes next, by stride, of equal ones the last axis's last; NULL: none
+ * is left. `done`: sets of digits by axis. */
+static twi_digit *next_packed(twi_frame *f, unsigned level, uint8_t *done) {
+    twi_digit *best = NULL;
+    unsigned axis = 0, digit = 0;
     for (unsigned a = TWI_MAX_AXES; a-- > 1;)
         for (unsigned i = f->axes >> a & 1 ? f->map[a].n : 0u; i-- > 0;) {
             twi_digit *d = &f->map[a].d[i];
-            if (d->level != level)
+            if (d->level != level || done[a] >> i & 1 || (best && best->stride <= d->stride))
                 continue;
-            d->stride = (uint16_t)(stride > UINT16_MAX ? UINT16_MAX : stride);
-            stride *= d->extent;
+            best = d;
+            axis = a;
+            digit = i;
         }
+    if (best)
+        done[axis] |= (uint8_t)(1u << digit);
+    return best;
+}
+
+/* Digits of a level are packed in the order of the strides that they have; new ones have 0. */
+static void pack(twi_frame *f, unsigned level) {
+    uint8_t done[TWI_MAX_AXES] = {0};
+    int64_t stride = 1;
+    for (twi_digit *d; (d = next_packed(f, level, done));) {
+        d->stride = (uint16_t)(stride > UINT16_MAX ? UINT16_MAX : stride);
+        stride *= d->extent;
+    }
 }
 
 void twi_view_finish_frame(const twi_view *v, twi_plan *p, unsigned frame) {

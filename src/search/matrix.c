@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The matrix family: a dot over one axis whose result has two parallel ones. A group makes a tile
  * of the result, its subgroups and lanes a grid of fragments, each a rectangle of slots; blocks of
- * the operands along the folded axis are staged, and copied by maps that walk along memory.
+ * the operands along the folded axis are staged, and copied by maps that walk along memory. Where
+ * tiles are few, several such grids share a block, a slice of the folded axis each.
  */
 #include "search/matrix.h"
 
-/* Fragment, lanes and subgroups of an axis, and the block of k. */
+/* Fragment, lanes and subgroups of an axis, the block of k, and the subgroups that share it: each
+ * takes a slice, and they add up their results at the end. */
 typedef struct {
-    int64_t rm, rn, lm, ln, gm, gn, kb;
+    int64_t rm, rn, lm, ln, gm, gn, kb, slices;
     double price;
 } shape;
 
 static int64_t tile_m(const shape *s) { return s->rm * s->lm * s->gm; }
 static int64_t tile_n(const shape *s) { return s->rn * s->ln * s->gn; }
+static int64_t subgroups(const shape *s) { return s->gm * s->gn * s->slices; }
 
 /* The scope's one dot as a matrix product; false: it is none. */
 static bool find_matrix(const twi_view *v, twi_matrix *x) {
@@ -72,22 +75,69 @@ typedef struct {
     unsigned a, b;
     int64_t along, other; /* positions of a tile on both */
     int64_t subs, wide;
+    bool crossing; /* the tile's fastest axis is b */
 } copy;
 
 /* False: the tile is too small for all workers, or not divided. */
 static bool copy_maps(const twi_view *v, twi_stage_plan *s, copy c) {
     int64_t lanes = v->caps->lane, run = c.along / c.wide;
     run = run < lanes ? run : lanes;
-    if (run < 1 || lanes % run || c.along % (run * c.wide) || c.other % (lanes / run * c.subs))
+    run = c.crossing && run > 8 ? 8 : run;
+    if (run < 1 || lanes % run || c.other % (lanes / run))
         return false;
-    put(&s->copy[c.a], TWI_LV_SLOT, 0, c.along / (run * c.wide));
+    const int64_t rows = c.other / (lanes / run);
+    int64_t subs = c.subs; /* as many on b as it has rows for, the rest on a */
+    while (subs > 1 && (rows % subs || c.subs % subs))
+        subs /= 2;
+    if (rows % subs || c.along % (run * c.wide * (c.subs / subs)))
+        return false;
+    put(&s->copy[c.a], TWI_LV_SLOT, 0, c.along / (run * c.wide * (c.subs / subs)));
+    put(&s->copy[c.a], TWI_LV_SUB, subs, c.subs / subs);
     put(&s->copy[c.a], TWI_LV_LANE, 1, run);
     put(&s->copy[c.a], TWI_LV_SLOT, 0, c.wide);
-    put(&s->copy[c.b], TWI_LV_SLOT, 0, c.other / (lanes / run * c.subs));
-    put(&s->copy[c.b], TWI_LV_SUB, 1, c.subs);
+    put(&s->copy[c.b], TWI_LV_SLOT, 0, rows / subs);
+    put(&s->copy[c.b], TWI_LV_SUB, 1, subs);
     put(&s->copy[c.b], TWI_LV_LANE, run, lanes / run);
     s->copy_axes = UINT64_C(1) << c.a | UINT64_C(1) << c.b;
     return s->copy[c.a].n > 0 && s->copy[c.b].n > 0;
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Across memory: each worker turns squares of wide x wide, which it reads along a and writes along
+ * b. Two lanes on a, so that those of a quarter subgroup meet other banks where rows have a pad. */
+static bool turning_maps(const twi_view *v, twi_stage_plan *s, copy c) {
+    const int64_t square = c.wide, near = 2, lanes = v->caps->lane / near;
+    const int64_t far = least(lanes, c.other / square), above = far ? lanes / far : 0;
+    if (square < 2 || !far || lanes % far || c.other % (far * square) ||
+        c.along % (near * square * above))
+        return false;
+    const int64_t rows = c.along / (near * square * above), columns = c.other / (far * square);
+    const int64_t subs = least(c.subs, rows);
+    if (rows % subs || c.subs % subs || columns % (c.subs / subs))
+        return false;
+    put(&s->copy[c.a], TWI_LV_SLOT, 0, rows / subs);
+    put(&s->copy[c.a], TWI_LV_LANE, near * far, above);
+    put(&s->copy[c.a], TWI_LV_SUB, 1, subs);
+    put(&s->copy[c.a], TWI_LV_LANE, 1, near);
+    put(&s->copy[c.a], TWI_LV_SLOT, 0, square);
+    put(&s->copy[c.b], TWI_LV_SLOT, 0, columns / (c.subs / subs));
+    put(&s->copy[c.b], TWI_LV_SUB, subs, c.subs / subs);
+    put(&s->copy[c.b], TWI_LV_LANE, near, far);
+    put(&s->copy[c.b], TWI_LV_SLOT, 0, square);
+    s->copy_axes = UINT64_C(1) << c.a | UINT64_C(1) << c.b;
+    return true;
+}
+
+/* As many elements as an access moves, where all rows of a load's array start at whole ones; else
+ * one. */
+static int64_t widest(const twi_view *v, twi_id load, unsigned axis) {
+    const twi_array *a = &v->ir->array.at[v->ir->access.at[twi_ins_of(v->ir, load)->attr].array];
+    const int64_t wide = v->caps->access_bytes / twi_view_bytes(v, axis);
+    int64_t row;
+    if (wide < 1 || !twi_ix_is_const(v->ir, a->dim[a->rank - 1u], &row) || row % wide)
+        return 1;
+    return wide;
 }
 
 typedef enum {
@@ -102,7 +152,7 @@ static void add_stage(const twi_view *v, twi_plan *p, const twi_matrix *x, const
     twi_stage_plan *stage = &p->stage[p->stages];
     uint64_t axes = twi_ins_of(v->ir, stage->value)->type.axes;
     unsigned own = axes >> x->m & 1 ? x->m : x->n;
-    int64_t side = own == x->m ? tile_m(s) : tile_n(s), subs = s->gm * s->gn;
+    int64_t side = own == x->m ? tile_m(s) : tile_n(s), subs = subgroups(s);
     bool along_k = twi_view_unit(v, stage->value) == (int)x->k, owned = axes >> own & 1;
     if (!(axes >> x->k & 1) || (axes >> x->m & axes >> x->n & 1))
         return;
@@ -114,15 +164,46 @@ static void add_stage(const twi_view *v, twi_plan *p, const twi_matrix *x, const
     add_digits(stage, f, x->k);
     if (owned && !(along_k && how == AS_LOADED))
         add_digits(stage, f, own);
-    int64_t wide = v->caps->access_bytes / twi_view_bytes(v, x->k);
-    for (; wide >= 1 && owned && how == AS_USED && !stage->copy_axes; wide /= 2)
-        if (along_k ? copy_maps(v, stage, (copy){x->k, own, s->kb, side, subs, wide})
-                    : copy_maps(v, stage, (copy){own, x->k, side, s->kb, subs, wide}))
-            break;
+    const copy c = along_k
+                       ? (copy){x->k, own, s->kb, side, subs, widest(v, stage->value, x->k), true}
+                       : (copy){own, x->k, side, s->kb, subs, widest(v, stage->value, x->k), false};
+    if (owned && how == AS_USED && !(along_k && turning_maps(v, stage, c)))
+        for (copy n = c; n.wide >= 1 && !stage->copy_axes; n.wide /= 2)
+            if (copy_maps(v, stage, n))
+                break;
     p->stages = (uint8_t)(p->stages + (stage->n > 0));
 }
 
 /* ---- plans ---- */
+
+static twi_digit *lane_digit(twi_map *m) {
+    for (unsigned i = 0; i < m->n; i++)
+        if (m->d[i].level == TWI_LV_LANE)
+            return &m->d[i];
+    return NULL;
+}
+
+/* Lanes that differ in the lowest bit read the same of one operand, those that differ in the next
+ * the same of the other: then half a subgroup's 16-byte reads of shared memory go together. */
+static void interleave(twi_map *m, twi_map *n) {
+    twi_digit *dm = lane_digit(m), *dn = lane_digit(n);
+    if (!dm || !dn || dn->extent < 4 || m->n == TWI_MAX_DIGITS || n->n == TWI_MAX_DIGITS)
+        return;
+    const int64_t lm = dm->extent, ln = dn->extent;
+    twi_map *const map[2] = {m, n};
+    twi_digit *const at[2] = {dm, dn};
+    const int64_t high[2] = {lm / 2, ln / 2}, stride[2] = {2 * ln, 4};
+    for (unsigned k = 0; k < 2; k++) {
+        twi_digit *d = at[k];
+        const size_t after = (size_t)(map[k]->d + map[k]->n - d);
+        *d = (twi_digit){TWI_LV_LANE, (uint16_t)(k ? 1 : 2), 2};
+        if (high[k] == 1)
+            continue;
+        memmove(d + 1, d, after * sizeof *d);
+        *d = (twi_digit){TWI_LV_LANE, (uint16_t)stride[k], high[k]};
+        map[k]->n++;
+    }
+}
 
 static void offer(twi_offers *o, const twi_matrix *x, const shape *s, layout how) {
     const twi_view *v = o->view;
@@ -141,7 +222,11 @@ static void offer(twi_offers *o, const twi_matrix *x, const shape *s, layout how
     int64_t block = how == AS_USED ? s->kb : twi_cdiv(extent, blocks);
     if (how != DIRECT)
         k->d[k->n++] = (twi_digit){TWI_LV_SERIAL, 0, blocks};
-    k->d[k->n++] = (twi_digit){TWI_LV_LOOP, 0, block};
+    if (how == AS_USED)
+        interleave(&f->map[x->m], &f->map[x->n]);
+    /* slices above the subgroups of a tile */
+    put(k, TWI_LV_SUB, UINT16_MAX, s->slices);
+    k->d[k->n++] = (twi_digit){TWI_LV_LOOP, 0, block / s->slices};
     twi_matrix_loads(v, x->dot, &loads);
     for (uint32_t i = 0; how != DIRECT && i < loads.n && p->stages < TWI_MAX_STAGES; i++) {
         p->stage[p->stages] = (twi_stage_plan){.value = loads.at[i]};
@@ -150,11 +235,11 @@ static void offer(twi_offers *o, const twi_matrix *x, const shape *s, layout how
     twi_offer(o, "matrix", p);
 }
 
-enum { BEST = 24 };
+enum { BEST = 16, SLICED = 12 };
 
 /* Roughly: what the busiest unit issues, and its waits for blocks. */
 static double price(const twi_view *v, const twi_matrix *x, const shape *s) {
-    double groups = 1, units = v->caps->units, subs = (double)(s->gm * s->gn);
+    double groups = 1, units = v->caps->units, subs = (double)subgroups(s);
     double steps = (double)twi_cdiv(v->axis[x->k].extent, s->kb);
     for (unsigned a = 1; a < v->ir->axis.n; a++)
         if ((v->axes >> a & 1) && v->axis[a].kind == TWI_AXIS_INDEX)
@@ -166,7 +251,9 @@ static double price(const twi_view *v, const twi_matrix *x, const shape *s) {
     double fragment = (double)(s->rm * s->rn + s->rm + s->rn);
     double copied = (double)((tile_m(s) + tile_n(s)) * s->kb) / (subs * v->caps->lane);
     double waits = copied > 4 ? copied / 4 : 1; /* loads under way together */
-    return turns * (subs / 4 * fragment * steps * (double)s->kb +
+    const int64_t slice = s->kb / s->slices;
+    double together = s->slices > 1 ? subs / 4 * (double)(s->rm * s->rn * s->slices) + 300 : 0;
+    return turns * (subs / 4 * fragment * steps * (double)slice + together +
                     steps * (350 + 650 * waits) / (held < 1 ? 1 : held));
 }
 
@@ -175,7 +262,7 @@ static void consider(const twi_view *v, const twi_matrix *x, shape s, shape *bes
     int64_t m = v->axis[x->m].extent, k = v->axis[x->n].extent;
     int64_t bytes = (tile_m(&s) + tile_n(&s)) * s.kb * 4;
     if ((tile_m(&s) >= 2 * m && tile_m(&s) > 8) || (tile_n(&s) >= 2 * k && tile_n(&s) > 8) ||
-        s.gm * s.gn > v->caps->sub || s.gm * s.gn * v->caps->lane > v->caps->workers ||
+        subgroups(&s) > v->caps->sub || subgroups(&s) * v->caps->lane > v->caps->workers ||
         s.rm * s.rn > v->caps->slots || bytes > v->caps->shared)
         return;
     s.price = price(v, x, &s);
@@ -187,23 +274,33 @@ static void consider(const twi_view *v, const twi_matrix *x, shape s, shape *bes
     best[at] = s;
 }
 
-static unsigned shapes(const twi_view *v, const twi_matrix *x, shape *best) {
+static unsigned shapes(const twi_view *v, const twi_matrix *x, int64_t slices, int64_t kb,
+                       shape *best, unsigned n) {
     static const uint8_t fragments[][2] = {{8, 8}, {8, 4}, {4, 8}, {4, 4}, {2, 4},
                                            {4, 2}, {2, 2}, {1, 4}, {1, 2}, {1, 1}};
     static const uint8_t grids[][2] = {{4, 2}, {2, 4}, {2, 2}, {1, 4}, {4, 1},
                                        {1, 2}, {2, 1}, {1, 1}, {4, 4}, {1, 8}};
-    int64_t extent = v->axis[x->k].extent, lanes = v->caps->lane;
+    const int64_t lanes = v->caps->lane;
+    for (unsigned f = 0; f < sizeof fragments / sizeof fragments[0]; f++)
+        for (unsigned g = 0; g < sizeof grids / sizeof grids[0]; g++)
+            for (int64_t lm = 1; lm <= 8 && lm <= lanes; lm *= 2)
+                consider(v, x,
+                         (shape){fragments[f][0], fragments[f][1], lm, lanes / lm, grids[g][0],
+                                 grids[g][1], kb, slices, 0},
+                         best, &n);
+    return n;
+}
+
+/* The cheapest shapes without slices, or with. Blocks are powers of two, or all of a short k. */
+static unsigned all_shapes(const twi_view *v, const twi_matrix *x, bool sliced, shape *best) {
+    const int64_t extent = v->axis[x->k].extent, whole = twi_cdiv(extent, 8) * 8;
     unsigned n = 0;
-    for (int64_t kb = 8; kb <= 64; kb *= 2) {
-        if (kb > 8 && kb >= 2 * extent)
-            break;
-        for (unsigned f = 0; f < sizeof fragments / sizeof fragments[0]; f++)
-            for (unsigned g = 0; g < sizeof grids / sizeof grids[0]; g++)
-                for (int64_t lm = 1; lm <= 8 && lm <= lanes; lm *= 2)
-                    consider(v, x,
-                             (shape){fragments[f][0], fragments[f][1], lm, lanes / lm, grids[g][0],
-                                     grids[g][1], kb, 0},
-                             best, &n);
+    for (int64_t slices = sliced ? 2 : 1; slices <= (sliced ? 8 : 1); slices *= 2) {
+        for (int64_t kb = 8; kb <= (sliced ? 256 : 64) && (kb == 8 || kb < 2 * extent); kb *= 2)
+            if (kb % (4 * slices) == 0)
+                n = shapes(v, x, slices, kb, best, n);
+        if (whole <= 256 && whole % slices == 0 && (whole & (whole - 1)))
+            n = shapes(v, x, slices, whole, best, n);
     }
     return n;
 }
@@ -233,7 +330,7 @@ static void thin(twi_offers *o, const twi_matrix *x, int64_t wide, int64_t subs,
 void twi_propose_matrix(twi_offers *o) {
     const twi_view *v = o->view;
     twi_matrix x;
-    shape best[BEST] = {{0}};
+    shape best[BEST] = {{0}}, sliced[BEST] = {{0}};
     if (!find_matrix(v, &x))
         return;
     if (v->caps->family == TWI_FAMILY_CPU)
@@ -241,7 +338,9 @@ void twi_propose_matrix(twi_offers *o) {
     if (v->caps->family != TWI_FAMILY_SIMT || !v->caps->shared ||
         ((v->chain | v->canonical) >> x.k & 1))
         return;
-    unsigned n = shapes(v, &x, best);
+    const unsigned n = all_shapes(v, &x, false, best), more = all_shapes(v, &x, true, sliced);
+    for (unsigned i = 0; i < more && i < SLICED; i++)
+        offer(o, &x, &sliced[i], AS_USED);
     for (unsigned i = 0; i < n; i++) {
         offer(o, &x, &best[i], AS_USED);
         offer(o, &x, &best[i], AS_LOADED);

@@ -9,7 +9,7 @@
 #include "plan/scope.h"
 #include "search/search.h"
 
-#define TWI_MAX_PROPOSALS 192
+#define TWI_MAX_PROPOSALS 256
 
 typedef struct {
     uint8_t kind;   /* twi_axis_kind */
@@ -83,7 +83,8 @@ void twi_view_plain(const twi_view *v, unsigned a, twi_map *m);
 
 /* A plan of one frame "f" with plain maps everywhere, entry main, the IR's class. */
 twi_plan *twi_view_plan(const twi_view *v);
-/* Strides of lane and sub digits, packed: last axis and last digit first. Then loops in an order
+/* Strides of lane and sub digits, packed in the order that they have, new ones last axis and last
+ * digit first. Then loops in an order
  * that all folds accept: other axes first, folded ones inside, in the order of their brackets. */
 void twi_view_finish(const twi_view *v, twi_plan *p);
 void twi_view_finish_frame(const twi_view *v, twi_plan *p, unsigned frame);

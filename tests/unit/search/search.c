@@ -345,6 +345,40 @@ static void memory_features(void **state) {
     assert_true(twi_search_cost(ir, &caps, &near) < twi_search_cost(ir, &caps, &loop));
 }
 
+/* 16-byte reads of half a subgroup go together where neighbours read the same; 4 x 4 a worker reads
+ * two of them a step, one by one where no neighbours agree. */
+static void wide_reads(void **state) {
+    tw_context *ctx = *state;
+    tw_ir *ir = gemm_of(ctx, 32, 16, 64, TW_ORDER_FREE);
+#define TILE                                                                                       \
+    "k = serial 1, loop 64\nstage A: shared, order k m\nstage B: shared, order k n\nentry main\n"
+    twi_features apart = features_of(ctx, ir,
+                                     "plan gemm/0 class=free\n"
+                                     "frame f: m = grid 1, lane 8@4, slot 4 ; "
+                                     "n = grid 1, lane 4, slot 4 ; " TILE),
+                 woven = features_of(ctx, ir,
+                                     "plan gemm/0 class=free\n"
+                                     "frame f: m = grid 1, lane 4@8, lane 2@2, slot 4 ; "
+                                     "n = grid 1, lane 2@4, lane 2, slot 4 ; " TILE);
+#undef TILE
+    assert_true(apart.turns - woven.turns == 64 * 2);
+}
+
+/* Few tiles: subgroups share each one's blocks. */
+static void sliced_gemm(void **state) {
+    tw_context *ctx = *state;
+    twi_why why;
+    twi_caps caps = caps_of(ctx, "sm_90a");
+    tw_ir *ir = gemm_of(ctx, 512, 512, 512, TW_ORDER_FREE);
+    twi_plans *plans = twi_search_default(&ctx->arena, ir, &caps, NULL, &why);
+    judge(ctx, ir, &caps, plans, &why);
+    const twi_plan *p = &plans->scope[0];
+    assert_int_equal(p->stages, 2);
+    for (unsigned a = 1; a < ir->axis.n; a++)
+        if (twi_map_is_serial(&p->frame[0].map[a]))
+            assert_true(twi_map_level_extent(&p->frame[0].map[a], TWI_LV_SUB) > 1);
+}
+
 static void canonical_class(void **state) {
     tw_context *ctx = *state;
     for (unsigned t = 0; t < TARGETS; t++)
@@ -377,6 +411,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(random_row_sum, setup, teardown),
         cmocka_unit_test_setup_teardown(random_softmax, setup, teardown),
         cmocka_unit_test_setup_teardown(random_gemm, setup, teardown),
+        cmocka_unit_test_setup_teardown(wide_reads, setup, teardown),
+        cmocka_unit_test_setup_teardown(sliced_gemm, setup, teardown),
         cmocka_unit_test_setup_teardown(random_attention, setup, teardown),
         cmocka_unit_test_setup_teardown(pins, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_pins, setup, teardown),
