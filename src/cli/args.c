@@ -206,6 +206,9 @@ bool cli_parse(tool *t, const cli_command *c, int argc, char **argv, cli_options
     for (int k = 2; k < argc; k++) {
         if (argv[k][0] == '-' && argv[k][1]) {
             ok = take_option(t, c, argv, argc, &k, o) && ok;
+        } else if (!c->needs_file && c->bit != CMD_LATER) {
+            tool_error(t, 805, NULL, "%s takes no FILE: '%.200s' is given", c->name, argv[k]);
+            ok = false;
         } else if (!o->file) {
             o->file = argv[k];
         } else if (c->bit == CMD_WISDOM && !o->second) {

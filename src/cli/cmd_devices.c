@@ -69,14 +69,16 @@ static void target_row(tool *t, const tw_target_info *info, bool json, bool firs
 int cmd_devices(tool *t, const cli_options *o) {
     bool written = !o->caps;
     tw_target_info *rows;
+    const size_t n = target_rows(t, o, &rows);
+    for (size_t k = 0; k < n && !written; k++) {
+        written = rows[k].caps != NULL;
+        if (written && !write_caps(t, o->caps, &rows[k]))
+            return t->exit;
+    }
     if (o->json)
         json_open(&t->json, "rows", '[');
-    const size_t n = target_rows(t, o, &rows);
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < n; k++)
         target_row(t, &rows[k], o->json, k == 0);
-        if (!written && rows[k].caps)
-            written = write_caps(t, o->caps, &rows[k]);
-    }
     if (o->json)
         json_close(&t->json, ']');
     if (t->exit == EXIT_DONE)

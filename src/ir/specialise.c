@@ -71,6 +71,7 @@ static void check_fact(const tw_ir *ir, const twi_fact *f, const int64_t *dims) 
 
 /* Extents of arrays: known, not negative, and few enough elements for offsets. */
 static void check_array(const tw_ir *ir, const twi_array *a, const int64_t *dims) {
+    const int64_t most = INT64_C(1) << 40; /* loop IR takes no more */
     int64_t count = 1;
     for (unsigned d = 0; d < a->rank; d++) {
         int64_t n = eval(ir, a->dim[d], dims);
@@ -79,9 +80,9 @@ static void check_array(const tw_ir *ir, const twi_array *a, const int64_t *dims
                       sym(ir, a->name), ix_text(ir, a->dim[d]), (long long)n);
             return;
         }
-        if (twi_ix_overflows(TWI_IX_MUL, count, n) || count * n > INT64_MAX / 8) {
+        if (n > most / count) {
             twi_error(&ir->ctx->diags, TWI_E_OVERFLOW, a->loc, NULL,
-                      "%s has more elements than 64 bits address", sym(ir, a->name));
+                      "%s has more than %lld elements", sym(ir, a->name), (long long)most);
             return;
         }
         count = n == 0 ? count : count * n;
