@@ -118,6 +118,7 @@ struct twi_dialect {
     const char
         *guarded; /* how an element is read behind a test: %s type, %s element. gcc 12 at -O2 has
                      read all lanes of such a loop, also beyond the array. NULL: as it is */
+    const char *ahead; /* asks for what is used later: %s object, %s offset, %u elements; NULL */
     const char *unroll_part; /* helper that it needs; NULL: none */
 };
 

@@ -298,6 +298,7 @@ const twi_dialect twi_dialect_c = {
                   "    const long long *trip, char *scratch, long long lo, long long hi",
     .unroll = "TW_UNROLL($C)\n",
     .guarded = "*(const volatile %s *)&%s",
+    .ahead = "__builtin_prefetch(%s + %s + %u);",
     .unroll_part = "#ifdef __clang__\n"
                    "#define TW_PRAGMA(text) _Pragma(#text)\n"
                    "#define TW_UNROLL(n) TW_PRAGMA(clang loop unroll(full))\n"

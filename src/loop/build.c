@@ -379,7 +379,7 @@ static uint32_t access_id(twi_cursor *c, twi_laccess a) {
         const twi_laccess *b = &c->f->access.at[k];
         if (a.object == b->object && a.dim == b->dim && a.mask == b->mask &&
             a.has_else == b->has_else && a.align == b->align && a.stream == b->stream &&
-            a.merge == b->merge)
+            a.ahead == b->ahead && a.merge == b->merge)
             return k;
     }
     twi_push(c->loop->arena, &c->f->access, a);

@@ -85,6 +85,7 @@ typedef struct {
     bool has_else;
     uint8_t align;  /* bytes proved for the access as a whole; 0: the element's */
     bool stream;    /* non-temporal hint */
+    uint16_t ahead; /* LOAD: elements behind this one that are asked for too; 0: none */
     uint16_t merge; /* STORE: ADD, MIN or MAX: each element takes the value in, atomically among all
                        workers and groups, in any order; 0: it is replaced */
 } twi_laccess;

@@ -135,6 +135,8 @@ static void access(twi_parser *p, line *l) {
     if (twi_lex_take(x, "align"))
         a.align = (uint8_t)twi_lex_int(x, 1, 255);
     a.stream = twi_lex_take(x, "stream");
+    if (l->ins.op == TWI_L_LLOAD && twi_lex_take(x, "ahead"))
+        a.ahead = (uint16_t)twi_lex_int(x, 1, UINT16_MAX);
     twi_push(p->loop->arena, &p->c.f->access, a);
     l->ins.attr = p->c.f->access.n - 1;
 }

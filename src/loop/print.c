@@ -174,6 +174,8 @@ static void access(printer *p, twi_lid v) {
         twi_sb_printf(p->out, " align %u", a->align);
     if (a->stream)
         twi_sb_str(p->out, " stream");
+    if (a->ahead)
+        twi_sb_printf(p->out, " ahead %u", a->ahead);
 }
 
 static void numbers(printer *p, const twi_lins *i) {

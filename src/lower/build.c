@@ -236,12 +236,16 @@ twi_lid twi_w_lane_read(twi_lowering *w, twi_lid a, twi_lid lane) {
     return twi_lb_lane_read(&w->c, a, lane);
 }
 
+twi_lid twi_w_inner_loop(const twi_lowering *w) {
+    for (uint32_t k = w->c.open.n; k-- > 0;)
+        if (w->c.f->ins.at[w->c.open.at[k]].op == TWI_L_FOR)
+            return w->c.open.at[k];
+    return 0;
+}
+
 static void count_access(twi_lowering *w, const twi_laccess *a, const twi_lid *index,
                          unsigned count, bool store) {
-    twi_lid loop = 0;
-    for (uint32_t k = w->c.open.n; k-- > 0 && !loop;)
-        if (w->c.f->ins.at[w->c.open.at[k]].op == TWI_L_FOR)
-            loop = w->c.open.at[k];
+    const twi_lid loop = twi_w_inner_loop(w);
     double trips =
         w->tally && loop ? twi_estimate_trips(w->c.f, loop, (double)twi_plan_groups(w->plan)) : 1;
     if (w->tally &&

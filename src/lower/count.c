@@ -93,8 +93,7 @@ static bool is_indexed(const twi_func *f, const twi_object *o, const twi_lid *in
     return is;
 }
 
-/* How far v moves from trip to trip of a loop. */
-static double step_of(const twi_func *f, twi_lid v, twi_lid loop) {
+double twi_step_of(const twi_func *f, twi_lid v, twi_lid loop) {
     const twi_lins *i = &f->ins.at[v];
     if (v == loop)
         return 1;
@@ -102,9 +101,9 @@ static double step_of(const twi_func *f, twi_lid v, twi_lid loop) {
         return 0;
     twi_lid x = f->args.at[i->arg], y = f->args.at[i->arg + 1];
     if (i->op != TWI_MUL)
-        return step_of(f, x, loop) + (i->op == TWI_ADD ? 1 : -1) * step_of(f, y, loop);
+        return twi_step_of(f, x, loop) + (i->op == TWI_ADD ? 1 : -1) * twi_step_of(f, y, loop);
     return f->ins.at[y].op == TWI_L_LCONST
-               ? step_of(f, x, loop) * (double)(int64_t)f->constant.at[f->ins.at[y].attr]
+               ? twi_step_of(f, x, loop) * (double)(int64_t)f->constant.at[f->ins.at[y].attr]
                : 0;
 }
 
@@ -114,7 +113,7 @@ static double jump_of(const twi_func *f, const twi_touch *t) {
     const twi_object *o = &f->object.at[t->access->object];
     double step = 0;
     for (unsigned d = 0; t->loop && d < o->rank; d++)
-        step += step_of(f, t->index[d], t->loop) * (double)o->stride[d];
+        step += twi_step_of(f, t->index[d], t->loop) * (double)o->stride[d];
     step = (step < 0 ? -step : step) * o->count * (double)tw_elem_size((tw_elem)o->elem);
     double span = step * t->loop_trips;
     if (step <= NEAR_STEP || span <= NEAR_SPAN)

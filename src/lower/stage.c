@@ -399,10 +399,23 @@ void twi_w_stage_fetch(twi_lowering *w, unsigned stage) {
     twi_w_shut(w, depth);
 }
 
+/* As far as so many trips of the innermost loop go, where they go on in the object. */
+static uint16_t elements_ahead(const twi_lowering *w, const twi_stage_plan *s, uint32_t object,
+                               const twi_lid *index) {
+    const twi_object *o = &w->c.f->object.at[object];
+    const twi_lid loop = twi_w_inner_loop(w);
+    double step = 0;
+    for (unsigned d = 0; loop && s->ahead && d < o->rank; d++)
+        step += twi_step_of(w->c.f, index[d], loop) * (double)o->stride[d];
+    step *= s->ahead;
+    return step > 0 && step <= UINT16_MAX ? (uint16_t)step : 0;
+}
+
 twi_lid twi_w_stage_load(twi_lowering *w, unsigned stage) {
     const twi_stage_plan *s = &w->plan->stage[stage];
     twi_lid index[TWI_MAX_LOOPS];
     stage_index(w, s, index);
-    return twi_w_load(w, stage_access(w, w->stage_object[stage]), index,
-                      twi_w_value_count(w, load_axes(w, s)), 0, 0);
+    twi_laccess from = stage_access(w, w->stage_object[stage]);
+    from.ahead = elements_ahead(w, s, from.object, index);
+    return twi_w_load(w, from, index, twi_w_value_count(w, load_axes(w, s)), 0, 0);
 }

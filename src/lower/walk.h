@@ -369,6 +369,9 @@ bool twi_is_scattered(const twi_func *f, const twi_laccess *a, const twi_lid *in
 void twi_features_init(twi_arena *arena, uint32_t arrays, twi_features *out);
 void twi_features_of_func(const twi_func *f,
                           twi_features *out); /* sizes: code, shared bytes, slots */
+/* How far v moves from trip to trip of a loop. */
+double twi_step_of(const twi_func *f, twi_lid v, twi_lid loop);
+twi_lid twi_w_inner_loop(const twi_lowering *w); /* the innermost open rolled loop; 0: none */
 typedef struct {
     const twi_laccess *access;
     const twi_lid *index;

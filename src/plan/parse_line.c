@@ -290,6 +290,11 @@ static bool read_stage_part(twi_plan_reader *r, const twi_frame *f, twi_stage_pl
         s->window = good ? (uint8_t)k : 1;
         return good;
     }
+    if (twi_plan_is(r, "ahead")) {
+        bool good = read_count(r, 1, 64, &k);
+        s->ahead = good ? (uint8_t)k : 0;
+        return good;
+    }
     if (twi_plan_is(r, "copy"))
         return read_maps(r, &s->copy_axes, s->copy);
     if (twi_plan_is(r, "via") && need(r, "sync"))
@@ -299,8 +304,8 @@ static bool read_stage_part(twi_plan_reader *r, const twi_frame *f, twi_stage_pl
     if (twi_plan_is(r, "swizzle"))
         return twi_plan_fail(r, TWI_PLAN_LATER, "'swizzle' is not built yet: use pad");
     return twi_plan_fail(r, TWI_PLAN_EXPECTED,
-                         "a stage takes order, pad, copy, via, window, not '%.*s'", (int)r->len,
-                         word(r));
+                         "a stage takes order, pad, copy, via, window, ahead, not '%.*s'",
+                         (int)r->len, word(r));
 }
 
 bool twi_plan_read_stage(twi_plan_reader *r) {

@@ -79,6 +79,7 @@ typedef struct {
                            in turn */
     twi_map copy[TWI_MAX_AXES];
     uint8_t window; /* versions; 1 */
+    uint8_t ahead;  /* trips of the innermost loop that a load asks for what comes; 0: not */
 } twi_stage_plan;
 
 typedef struct {

@@ -128,6 +128,8 @@ static void print_stage(const printer *w, const twi_stage_plan *s) {
     }
     if (s->window != 1)
         twi_sb_printf(w->out, ", window %u", s->window);
+    if (s->ahead)
+        twi_sb_printf(w->out, ", ahead %u", s->ahead);
     twi_sb_char(w->out, '\n');
 }
 

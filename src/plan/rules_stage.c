@@ -136,6 +136,9 @@ static bool stage_fits(const twi_judge *j, const twi_stage_plan *s) {
         return false;
     if (s->window != 1)
         return twi_refuse(j->why, "stage %s: window %u is not built yet: 1", name, s->window);
+    if (s->ahead && s->shared)
+        return twi_refuse(j->why, "stage %s: ahead %u: only what is in scratch is asked for early",
+                          name, s->ahead);
     if (s->shared && !j->caps->shared)
         return twi_refuse(j->why, "stage %s: the target has no shared memory", name);
     if (!s->shared && j->caps->family != TWI_FAMILY_CPU)

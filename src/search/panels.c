@@ -26,11 +26,13 @@ static twi_id column_load(const twi_view *v, const twi_matrix *x) {
     return 0;
 }
 
+enum { AHEAD = 16 }; /* trips: what a panel gives in the time that the next cache takes */
+
 static void pack(twi_plan *p, const twi_matrix *x, twi_id load) {
     const twi_frame *f = &p->frame[0];
     twi_stage_plan *s = &p->stage[p->stages++];
     const twi_map *n = &f->map[x->n], *k = &f->map[x->k];
-    *s = (twi_stage_plan){.value = load, .window = 1};
+    *s = (twi_stage_plan){.value = load, .window = 1, .ahead = AHEAD};
     for (unsigned i = 0; i < n->n; i++)
         if (n->d[i].level == TWI_LV_LOOP)
             s->order[s->n++] = (twi_axis_digit){(uint8_t)x->n, (uint8_t)i};

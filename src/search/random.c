@@ -313,6 +313,7 @@ static void draw_stage(draw *d, twi_id id) {
         s.order[i - 1] = s.order[k];
         s.order[k] = was;
     }
+    s.ahead = !s.shared && chance(d, 3) ? (uint8_t)(1 + below(d, 20)) : 0;
     s.pad = chance(d, 3) ? (uint32_t)(1 + below(d, 4)) : 0;
     /* Values load a vector from the place where the lane digit lies: it stays the fastest. */
     for (unsigned i = 0; v->caps->family == TWI_FAMILY_CPU && i + 1u < s.n; i++)
