@@ -21,6 +21,7 @@ typedef struct twi_caps {
     uint32_t workers; /* workers a group at most */
     uint32_t barrier_workers; /* a group whose workers wait for each other has at least so many */
     uint32_t shared;          /* bytes a group at most; 0: none */
+    uint32_t private_bytes;   /* simt: of a worker's private arrays together, at most */
     uint32_t banks;           /* of shared memory, 4 bytes wide */
     uint32_t slots;           /* elements of unrolled code a value may have (M5) */
     uint32_t units;           /* cores or multiprocessors */

@@ -51,7 +51,8 @@ static const struct {
      "20\nlaunch_ns 4000\nlane_round_ns 16\ngroup_ns 200\ntrip_ns 5\n"},
     {"sm_80",
      "caps sm_80\nfamily simt\nisa none\nvector_bytes 4\nregisters 255\nlane 32\nsub 32\nworkers "
-     "1024\nshared 166912\nbanks 32\nslots 64\nunits 108\nunit_workers 2048\nunit_groups "
+     "1024\nshared 166912\nprivate_bytes 65536\nbanks 32\nslots 64\nunits 108\nunit_workers "
+     "2048\nunit_groups "
      "32\nunit_registers 65536\nunit_shared 167936\naccess_bytes 16\ncache_bytes "
      "41943040\nindexable yes\nfma yes\nf16 no\nbf16 no\nhalf_casts yes\nlane_ops yes\nprobe "
      "0\nop_ns 0 0.18 1.8 "
@@ -59,7 +60,8 @@ static const struct {
      "0.71\nbarrier_ns 25\nlaunch_ns 600\nlane_round_ns 18\ngroup_ns 200\ntrip_ns 6\n"},
     {"sm_90a",
      "caps sm_90a\nfamily simt\nisa none\nvector_bytes 4\nregisters 255\nlane 32\nsub 32\nworkers "
-     "1024\nshared 232448\nbanks 32\nslots 64\nunits 132\nunit_workers 2048\nunit_groups "
+     "1024\nshared 232448\nprivate_bytes 65536\nbanks 32\nslots 64\nunits 132\nunit_workers "
+     "2048\nunit_groups "
      "32\nunit_registers 65536\nunit_shared 233472\naccess_bytes 16\ncache_bytes "
      "52428800\nindexable yes\nfma yes\nf16 no\nbf16 no\nhalf_casts yes\nlane_ops yes\nprobe "
      "0\nop_ns 0 0.134 1.4 "
@@ -67,7 +69,8 @@ static const struct {
      "0.53\nbarrier_ns 20\nlaunch_ns 500\nlane_round_ns 15\ngroup_ns 200\ntrip_ns 5\n"},
     {"sm_100",
      "caps sm_100\nfamily simt\nisa none\nvector_bytes 4\nregisters 255\nlane 32\nsub 32\nworkers "
-     "1024\nshared 232448\nbanks 32\nslots 64\nunits 148\nunit_workers 2048\nunit_groups "
+     "1024\nshared 232448\nprivate_bytes 65536\nbanks 32\nslots 64\nunits 148\nunit_workers "
+     "2048\nunit_groups "
      "32\nunit_registers 65536\nunit_shared 233472\naccess_bytes 16\ncache_bytes "
      "132120576\nindexable yes\nfma yes\nf16 no\nbf16 no\nhalf_casts yes\nlane_ops yes\nprobe "
      "0\nop_ns 0 0.134 1.4 "

@@ -226,7 +226,10 @@ void twi_features_of_func(const twi_func *f, twi_features *out) {
         int64_t elements = o->rank ? o->extent[0] * o->stride[0] : 1;
         if (o->kind == TWI_OBJ_SHARED)
             out->shared_bytes += (uint32_t)(elements * (int64_t)tw_elem_size((tw_elem)o->elem));
-        if (o->kind == TWI_OBJ_PRIVATE && (uint32_t)elements > out->slots)
+        if (o->kind != TWI_OBJ_PRIVATE)
+            continue;
+        out->private_bytes += (uint64_t)elements * tw_elem_size((tw_elem)o->elem);
+        if ((uint32_t)elements > out->slots)
             out->slots = (uint32_t)elements;
     }
 }

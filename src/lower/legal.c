@@ -465,6 +465,19 @@ static bool meetings_fit(const twi_caps *caps, const twi_features *f, twi_why *w
                       f->workers, caps->barrier_workers);
 }
 
+/* Private arrays that no register holds lie in memory that the driver reserves for every worker
+ * that may reside on the device, whether the grid has so many or not. */
+static bool private_fits(const twi_caps *caps, const twi_features *f, twi_why *why) {
+    return !caps->private_bytes || f->private_bytes <= caps->private_bytes ||
+           twi_refuse(why, "private arrays: %llu B a worker > %u B",
+                      (unsigned long long)f->private_bytes, caps->private_bytes);
+}
+
+/* Does each launch keep to what its features say of it? */
+static bool counts_fit(const twi_caps *caps, const twi_features *f, twi_why *why) {
+    return meetings_fit(caps, f, why) && private_fits(caps, f, why);
+}
+
 /* Stages, partial results and carriers lie in shared memory together: the walk itself says how much
  * they take. */
 bool twi_plan_counted(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
@@ -472,7 +485,7 @@ bool twi_plan_counted(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, c
     if (!launches_fit(ir, caps, plan, why))
         return false;
     twi_tally(arena, ir, caps, plan, out);
-    if (!meetings_fit(caps, out, why) || (out->then && !meetings_fit(caps, out->then, why)))
+    if (!counts_fit(caps, out, why) || (out->then && !counts_fit(caps, out->then, why)))
         return false;
     uint32_t shared = out->shared_bytes;
     if (out->then && out->then->shared_bytes > shared)

@@ -39,6 +39,7 @@ typedef struct twi_features {
     uint32_t stripe, shared_bytes,
         slots; /* elements kept a worker; bytes a group; most slots of one value */
     uint32_t workers, lanes;
+    uint64_t private_bytes; /* of all private arrays, a worker */
     int64_t groups;
     struct twi_features *then; /* of the second launch, where the plan splits folds */
 } twi_features;
