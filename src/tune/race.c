@@ -82,7 +82,7 @@ static void medians(state *s) {
 
 static bool take(state *s, uint32_t k, double *ns) {
     *ns = (double)NAN;
-    switch (s->race->sample(s->race->user, k, ns)) {
+    switch (s->race->sample(s->race->user, k, s->out->rounds, ns)) {
     case TWI_STOP:
         s->out->stopped = true;
         return false;
@@ -133,7 +133,7 @@ static bool weed_out(state *s) {
             decided = false;
             continue;
         }
-        if (low > 0)
+        if (low > tie)
             out->at[k].in = false;
         else
             decided = decided && high < tie;

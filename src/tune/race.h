@@ -21,7 +21,7 @@ typedef struct {
         most;          /* rounds before any leaves; undisturbed ones that are enough; all */
     double resolution; /* after `enough` it goes on while an interval of ln(ratio) is wider than
                           this to either side; 0: no */
-    twi_sampled (*sample)(void *user, uint32_t candidate, double *ns);
+    twi_sampled (*sample)(void *user, uint32_t candidate, unsigned round, double *ns);
     void *user;
 } twi_race;
 
@@ -39,7 +39,8 @@ typedef struct {
     uint32_t leader; /* n: nobody has a time */
 } twi_race_result;
 
-/* A candidate leaves when the 99 % interval of its paired ratios to the leader excludes a win. Ends
+/* A candidate leaves when the 99 % interval of its paired ratios to the leader excludes a win and a
+ * tie. Ends
  * when one is left, when all that are left are known to be within 1.5 % of the leader, after
  * `enough` undisturbed rounds (if they resolve as much as is asked for) or `most` in all, or when
  * sample says so. */

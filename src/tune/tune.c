@@ -88,22 +88,22 @@ static bool make_key(twi_tuning *t) {
 typedef struct {
     twi_tuning *t;
     twi_worker *w;
-    uint32_t done, round;
+    uint32_t done;
 } course;
 
-static twi_sampled sample(void *user, uint32_t k, double *ns) {
+static twi_sampled sample(void *user, uint32_t k, unsigned round, double *ns) {
     course *c = user;
     if (twi_tune_over(c->t))
         return TWI_STOP;
     twi_tune_tell(c->t, "timed", ++c->done, 0);
-    return twi_worker_time(c->w, k, ns);
+    return twi_worker_time(c->w, k, round, ns);
 }
 
 static uint64_t memory_of(const tw_ir *ir) {
     uint64_t bytes = UINT64_C(1) << 33;
     for (uint32_t k = 1; k < ir->array.n; k++) {
         int64_t extent[TWI_MAX_RANK];
-        bytes += 4 * twi_array_extents(ir, k, extent) * tw_elem_size((tw_elem)ir->array.at[k].elem);
+        bytes += 6 * twi_array_extents(ir, k, extent) * tw_elem_size((tw_elem)ir->array.at[k].elem);
     }
     return bytes;
 }

@@ -29,18 +29,30 @@ typedef struct {
 
 /* ---- the child */
 
+enum { MOST_SETS = 4, PAGE = 4096 };
+static const uint64_t sets_bytes = UINT64_C(1) << 28; /* of all sets; one there is in any case */
+
+typedef struct {
+    tw_tensor *tensor;
+    const tw_tensor **pointer;
+    void **before; /* of inout arrays, by tensor */
+    size_t *bytes;
+    tw_call call;
+} arrays;
+
 typedef struct {
     twi_worker *w;
     int commands;
     twi_target *target;
     tw_kernel **kernel;
     int64_t *calls; /* a sample, once it is known */
-    tw_tensor *tensor;
-    const tw_tensor **pointer;
-    void **before; /* of inout arrays, by tensor */
-    size_t *bytes;
-    tw_call call;
+    unsigned sets;
+    arrays set[MOST_SETS];
 } bench;
+
+typedef struct {
+    uint32_t k, round;
+} command;
 
 static void limit_memory(const twi_worker *w) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -85,38 +97,51 @@ static void build(bench *b, const uint32_t *which, uint32_t n, int fd) {
     }
 }
 
-static void make_arrays(bench *b, const tw_kernel *like) {
+/* Arrays start at other offsets of a page in each set, the same ones in every process. */
+static char *place(twi_arena *a, size_t bytes, size_t number, unsigned set) {
+    char *block = twi_alloc(a, bytes + 2 * PAGE);
+    block += PAGE - (uintptr_t)block % PAGE;
+    return block + (set * 1088 + number * 320) % PAGE;
+}
+
+static void make_arrays(bench *b, unsigned set, const tw_kernel *like) {
     const tw_ir *ir = b->w->ir;
     twi_arena *a = b->w->arena;
+    arrays *s = &b->set[set];
     size_t n = 0;
-    b->tensor = TWI_NEW_N(a, tw_tensor, ir->array.n + 1);
-    b->pointer = TWI_NEW_N(a, const tw_tensor *, ir->array.n + 1);
-    b->before = TWI_NEW_N(a, void *, ir->array.n + 1);
-    b->bytes = TWI_NEW_N(a, size_t, ir->array.n + 1);
+    s->tensor = TWI_NEW_N(a, tw_tensor, ir->array.n + 1);
+    s->pointer = TWI_NEW_N(a, const tw_tensor *, ir->array.n + 1);
+    s->before = TWI_NEW_N(a, void *, ir->array.n + 1);
+    s->bytes = TWI_NEW_N(a, size_t, ir->array.n + 1);
     for (uint32_t k = 1; k < ir->array.n; k++) {
         int64_t *extent = TWI_NEW_N(a, int64_t, TWI_MAX_RANK);
         if (ir->array.at[k].role == TWI_TEMP)
             continue;
         const tw_elem elem = (tw_elem)ir->array.at[k].elem;
-        b->bytes[n] = twi_array_extents(ir, k, extent) * tw_elem_size(elem);
-        char *block = twi_alloc(a, b->bytes[n] + 128);
-        block += 64 - (uintptr_t)block % 64;
+        s->bytes[n] = twi_array_extents(ir, k, extent) * tw_elem_size(elem);
+        char *block = place(a, s->bytes[n], n, set);
         if (ir->array.at[k].role != TWI_OUT)
             twi_fixture_fill(ir, k, TWI_FIX_NORMAL, b->w->seed, block);
         if (ir->array.at[k].role == TWI_INOUT)
-            b->before[n] = twi_copy(a, block, b->bytes[n] + 1);
-        b->tensor[n] = (tw_tensor){.data = block,
+            s->before[n] = twi_copy(a, block, s->bytes[n] + 1);
+        s->tensor[n] = (tw_tensor){.data = block,
                                    .device = {1, 0},
                                    .rank = (int32_t)ir->array.at[k].rank,
                                    .dtype = tw_elem_dtype(elem),
                                    .shape = extent};
-        b->pointer[n] = &b->tensor[n];
+        s->pointer[n] = &s->tensor[n];
         n++;
     }
-    b->call = (tw_call){.tensor = b->pointer, .tensors = n, .threads = b->w->threads};
-    b->call.scalars = tw_kernel_scalars(like);
-    tw_scalar *value = TWI_NEW_N(a, tw_scalar, b->call.scalars + 1);
-    for (uint32_t s = 1; s < ir->scalar.n && s <= b->call.scalars; s++) {
+    s->call = (tw_call){.tensor = s->pointer,
+                        .tensors = n,
+                        .scalars = tw_kernel_scalars(like),
+                        .threads = b->w->threads};
+}
+
+static tw_scalar *make_scalars(bench *b, size_t n) {
+    const tw_ir *ir = b->w->ir;
+    tw_scalar *value = TWI_NEW_N(b->w->arena, tw_scalar, n + 1);
+    for (uint32_t s = 1; s < ir->scalar.n && s <= n; s++) {
         uint64_t bits = twi_fixture_scalar(ir, s, TWI_FIX_NORMAL);
         for (size_t k = 0; k < b->w->n_scalars; k++)
             if (strcmp(b->w->scalars[k].name, twi_text(&b->w->ctx->names, ir->scalar.at[s].name)) ==
@@ -124,32 +149,45 @@ static void make_arrays(bench *b, const tw_kernel *like) {
                 bits = b->w->scalars[k].bits;
         value[s - 1] = tw_scalar_from_bits((tw_elem)ir->scalar.at[s].elem, bits);
     }
-    b->call.scalar = b->call.scalars ? value : NULL;
+    return value;
+}
+
+static void make_sets(bench *b, const tw_kernel *like) {
+    const size_t scalars = tw_kernel_scalars(like);
+    const tw_scalar *value = make_scalars(b, scalars);
+    uint64_t bytes = 0;
+    do {
+        arrays *s = &b->set[b->sets];
+        make_arrays(b, b->sets++, like);
+        s->call.scalar = scalars ? value : NULL;
+        for (size_t k = 0; b->sets == 1 && k < s->call.tensors; k++)
+            bytes += s->bytes[k];
+    } while (b->sets < MOST_SETS && bytes * (b->sets + 1) <= sets_bytes);
 }
 
 /* Accumulating kernels start each sample from the same values. */
-static void restore(bench *b) {
-    for (size_t k = 0; k < b->call.tensors; k++)
-        if (b->before[k])
-            memcpy(b->tensor[k].data, b->before[k], b->bytes[k]);
+static void restore(arrays *s) {
+    for (size_t k = 0; k < s->call.tensors; k++)
+        if (s->before[k])
+            memcpy(s->tensor[k].data, s->before[k], s->bytes[k]);
 }
 
-static tw_status sample(bench *b, uint32_t k, double *ns) {
+static tw_status sample(bench *b, uint32_t k, arrays *s, double *ns) {
     int64_t took = 0;
-    restore(b);
+    restore(s);
     if (b->target->ops->time) {
         tw_timing timing;
-        const tw_status status = tw_kernel_time(b->kernel[k], &b->call, true, &timing);
+        const tw_status status = tw_kernel_time(b->kernel[k], &s->call, true, &timing);
         *ns = timing.median_ns;
         return status;
     }
-    tw_status status = twi_kernel_batch(b->kernel[k], &b->call, 1, &took); /* not counted */
+    tw_status status = twi_kernel_batch(b->kernel[k], &s->call, 1, &took); /* not counted */
     int64_t *calls = &b->calls[k];
     *calls = *calls ? *calls : 1;
     while (status == TW_OK) {
         static const int64_t most = INT64_C(1) << 40;
-        restore(b);
-        status = twi_kernel_batch(b->kernel[k], &b->call, *calls, &took);
+        restore(s);
+        status = twi_kernel_batch(b->kernel[k], &s->call, *calls, &took);
         if (took >= b->w->sample_ns / 2 || *calls >= most)
             break;
         /* too short to count, this time or because a call was held up when it was counted */
@@ -161,16 +199,17 @@ static tw_status sample(bench *b, uint32_t k, double *ns) {
 }
 
 static void serve(bench *b, int fd) {
-    uint32_t k;
-    while (read(b->commands, &k, sizeof k) == (ssize_t)sizeof k) {
-        answer a = {.k = k};
-        if (k >= b->w->n || !b->kernel[k])
+    command c;
+    while (read(b->commands, &c, sizeof c) == (ssize_t)sizeof c) {
+        answer a = {.k = c.k};
+        if (c.k >= b->w->n || !b->kernel[c.k])
             break;
-        const tw_status status = sample(b, k, &a.ns);
+        arrays *s = &b->set[c.round % b->sets];
+        const tw_status status = sample(b, c.k, s, &a.ns);
         a.ok = (status == TW_OK || status == TW_ERR_INDEX) && a.ns > 0;
         if (!a.ok)
             (void)snprintf(a.note, sizeof a.note, "%.190s",
-                           *b->call.error ? b->call.error : "the clock stands still");
+                           *s->call.error ? s->call.error : "the clock stands still");
         tell(fd, &a);
     }
 }
@@ -208,7 +247,7 @@ static void child(void *user, int fd) {
     for (uint32_t k = 0; k < w->n && !like; k++)
         like = b->kernel[k];
     if (like) {
-        make_arrays(b, like);
+        make_sets(b, like);
         serve(b, fd);
     }
     _exit(0);
@@ -299,7 +338,8 @@ static bool start(twi_worker *w) {
     return true;
 }
 
-twi_sampled twi_worker_time(twi_worker *w, uint32_t k, double *ns) {
+twi_sampled twi_worker_time(twi_worker *w, uint32_t k, unsigned round, double *ns) {
+    const command c = {k, round};
     const char *verdict;
     char text[64];
     answer a;
@@ -308,7 +348,7 @@ twi_sampled twi_worker_time(twi_worker *w, uint32_t k, double *ns) {
     /* a child that is gone shows as the end of its answers; its signal must not end us */
     struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
     (void)sigaction(SIGPIPE, &ignore, &old);
-    (void)twi_child_write(w->to, (const char *)&k, sizeof k);
+    (void)twi_child_write(w->to, (const char *)&c, sizeof c);
     (void)sigaction(SIGPIPE, &old, NULL);
     if (!listen(w, w->run_limit_ms, &a, &verdict, text)) {
         lose(w, k, verdict, text);

@@ -36,8 +36,9 @@ typedef struct {
     bool running;
 } twi_worker;
 
-/* Time of a call of entrant k, measured over about sample_ns. */
-twi_sampled twi_worker_time(twi_worker *w, uint32_t k, double *ns);
+/* Time of a call of entrant k, measured over about sample_ns. Rounds take sets of arrays in turn,
+ * so that no plan wins by where the arrays of one process happen to lie. */
+twi_sampled twi_worker_time(twi_worker *w, uint32_t k, unsigned round, double *ns);
 void twi_worker_end(twi_worker *w);
 
 #endif

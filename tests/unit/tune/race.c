@@ -24,11 +24,13 @@ typedef struct {
     double burst;  /* every seventh sample takes so many times as long */
     int lost;      /* this candidate crashes at its third sample; -1: none */
     unsigned stop; /* after so many samples; 0: never */
-    unsigned taken, of[8];
+    unsigned round, taken, of[8];
 } track;
 
-static twi_sampled sample(void *user, uint32_t k, double *ns) {
+static twi_sampled sample(void *user, uint32_t k, unsigned round, double *ns) {
     track *t = user;
+    assert_true(round == t->round || round == t->round + 1 || round == 0);
+    t->round = round;
     if (t->stop && t->taken >= t->stop)
         return TWI_STOP;
     t->taken++;
@@ -140,8 +142,9 @@ static void losses(void **state) {
     assert_int_equal(r.leader, 1);
 }
 
-static twi_sampled all_lost(void *user, uint32_t k, double *ns) {
+static twi_sampled all_lost(void *user, uint32_t k, unsigned round, double *ns) {
     (void)user;
+    (void)round;
     (void)k;
     *ns = 1;
     return TWI_LOST;
