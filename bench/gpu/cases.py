@@ -6,7 +6,9 @@ import collections
 import os
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PLANS = os.environ.get("PLANS") or os.path.join(ROOT, "bench/gpu/plans")
+PLANS = os.environ.get("PLANS") or ""
+if not os.path.isdir(PLANS):  # elsewhere PLANS is a number of plans
+    PLANS = os.path.join(ROOT, "bench/gpu/plans")
 DIMS = {"gemm": "MNK", "transpose": "MN", "embedding": "VDN", "cross_entropy": "RV"}
 OTHER = {"scan": {"EXCLUSIVE": "false", "REVERSE": "false"}, "cross_entropy": {"I": "i64"}, "embedding": {"I": "i64"}}
 
@@ -41,6 +43,17 @@ def cases(part):
 
 def shape(case):
     return "x".join(str(n) for n in case.dims)
+
+
+def label(case):
+    return f"{case.kernel}:{case.elem}:{shape(case)}"
+
+
+def chosen(part):
+    """What the settings K, CASES and N leave of a part."""
+    names, labels = (os.environ.get(name, "").replace(",", " ").split() for name in ("K", "CASES"))
+    rows = [case for case in cases(part) if (not names or case.kernel in names) and (not labels or label(case) in labels)]
+    return rows[:int(os.environ.get("N") or len(rows))]
 
 
 def dims(case):

@@ -63,7 +63,7 @@ def main():
     for p, most in WANTED.items():
         print(f"{'ok  ' if measured[p] <= most else 'FAIL'} p{p} over {len(all_ms)}: {measured[p]:.1f} ms; at most {most} is wanted")
     if TARGET == "cuda":
-        print(f"nvrtc: {compare.publish('nvrtc', compare.Machine(), tw, rows)}", flush=True)
+        print(f"nvrtc: {compare.publish_alone('nvrtc', tw, rows)}", flush=True)
     return int(any(measured[p] > most for p, most in WANTED.items()))
 
 

@@ -2,11 +2,14 @@
 """How everything is timed on a GPU, ours and peers alike: a CUDA graph of 100 complete operations on one stream (each starts
 when the one before has ended), a primed replay, at least 500 ms of replays to warm up, then 7 samples of about 100 ms,
 in turns with the other contenders of the case, by events of the device and by the host's clock. Nothing is trimmed. Clocks,
-temperature and throttle reasons are read before and after, if NVML is there."""
+temperature and throttle reasons are read before and after, if NVML is there. WARM_MS and SAMPLE_MS are settings; what was
+taken is recorded."""
 import ctypes
+import os
 import time
 
-OPERATIONS, WARM_MS, SAMPLE_MS, SAMPLES = 100, 500, 100, 7
+OPERATIONS, SAMPLES = 100, 7
+WARM_MS, SAMPLE_MS = float(os.environ.get("WARM_MS") or 500), float(os.environ.get("SAMPLE_MS") or 100)
 
 
 class Nvml:
@@ -48,39 +51,11 @@ def median(values):
     return ordered[len(ordered) // 2]
 
 
-class Graph:
-    """100 operations in a graph. step(k) queues the k-th on the stream that is current."""
+class Timed:
+    """100 operations, replayed: warmed up, sampled. replay(n) gives nanoseconds of an operation, by the device and by the host."""
 
-    def __init__(self, torch, stream, step):
-        self.torch, self.stream = torch, stream
-        begin = time.monotonic_ns()
-        with torch.cuda.stream(stream):
-            for k in range(3):
-                step(k)
-        stream.synchronize()
-        self.cold_ns = time.monotonic_ns() - begin
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph, stream=stream):
-            for k in range(OPERATIONS):
-                step(k)
-        self.start, self.end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        self.device_ns, self.host_ns = [], []
-        self.replay(1)
-
-    def replay(self, n):
-        """Nanoseconds of an operation, by the device and by the host."""
-        begin = time.monotonic_ns()
-        with self.torch.cuda.stream(self.stream):
-            self.start.record(self.stream)
-            for _ in range(n):
-                self.graph.replay()
-            self.end.record(self.stream)
-        self.end.synchronize()
-        host = time.monotonic_ns() - begin
-        device = self.start.elapsed_time(self.end) * 1e6
-        if device <= 0 or host <= 0:
-            raise RuntimeError("a clock stands still or goes back")
-        return device / (n * OPERATIONS), host / (n * OPERATIONS)
+    def __init__(self):
+        self.replays, self.device_ns, self.host_ns, self.words, self.result = 1, [], [], "", None
 
     def warm(self, warm_ms=WARM_MS, sample_ms=SAMPLE_MS):
         warmed, self.replays = 0.0, 1
@@ -102,3 +77,56 @@ class Graph:
     def record(self):
         return {"median_ns": median(self.device_ns), "samples_ns": self.device_ns, "host_ns": self.host_ns,
                 "replays": self.replays, "operations": OPERATIONS, "cold_ns": self.cold_ns}
+
+
+class Calls(Timed):
+    """Without a device: 100 calls, one after the other, by the host's clock alone."""
+
+    def __init__(self, step):
+        super().__init__()
+        self.step = step
+        begin = time.monotonic_ns()
+        step(0)
+        self.cold_ns = time.monotonic_ns() - begin
+
+    def replay(self, n):
+        begin = time.monotonic_ns()
+        for _ in range(n):
+            for k in range(OPERATIONS):
+                self.step(k)
+        took = time.monotonic_ns() - begin
+        return took / (n * OPERATIONS), took / (n * OPERATIONS)
+
+
+class Graph(Timed):
+    """100 operations in a graph. step(k) queues the k-th on the stream that is current."""
+
+    def __init__(self, torch, stream, step):
+        super().__init__()
+        self.torch, self.stream = torch, stream
+        begin = time.monotonic_ns()
+        with torch.cuda.stream(stream):
+            for k in range(3):
+                step(k)
+        stream.synchronize()
+        self.cold_ns = time.monotonic_ns() - begin
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph, stream=stream):
+            for k in range(OPERATIONS):
+                step(k)
+        self.start, self.end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        self.replay(1)
+
+    def replay(self, n):
+        begin = time.monotonic_ns()
+        with self.torch.cuda.stream(self.stream):
+            self.start.record(self.stream)
+            for _ in range(n):
+                self.graph.replay()
+            self.end.record(self.stream)
+        self.end.synchronize()
+        host = time.monotonic_ns() - begin
+        device = self.start.elapsed_time(self.end) * 1e6
+        if device <= 0 or host <= 0:
+            raise RuntimeError("a clock stands still or goes back")
+        return device / (n * OPERATIONS), host / (n * OPERATIONS)

@@ -82,22 +82,27 @@ def dtype(elem):
     return getattr(torch, DTYPES[elem])
 
 
-def contenders(kernel, sets, skip=()):
+def contenders(kernel, sets, skip=(), at=lambda family: None):
     """[(name, a function without parameters for each set of arrays)]; making one may take seconds, so they come as they are
-    made. A peer that fails to be made comes with its exception instead."""
+    made, and at(family) is called before. A peer that fails to be made comes with its exception instead."""
     fn = FUNCTIONS.get(kernel)
     if torch is None or fn is None:
         return
-    if "torch" not in skip:
-        yield ("cuBLAS" if kernel == "gemm" else "torch"), [lambda a=a: fn(a) for a in sets]
+    eager = "cuBLAS" if kernel == "gemm" else "torch"
+    if eager not in skip and "torch" not in skip:
+        at(eager)
+        yield eager, [lambda a=a: fn(a) for a in sets]
     if "torch.compile" not in skip and kernel != "gemm":
+        at("torch.compile")
         try:
-            torch._dynamo.reset()
+            # what was compiled for a case stays: its graph may be replayed much later
+            torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 10000
             compiled = torch.compile(fn, dynamic=False)
             compiled(sets[0])
             yield "torch.compile", [lambda a=a: compiled(a) for a in sets]
         except Exception as why:  # a compiler's failure is a fact of the peer, not the end of the run
             yield "torch.compile", why
     if triton is not None and "triton" not in skip:
+        at("triton")
         for each in zip(*[triton.candidates(kernel, a) for a in sets]):
             yield each[0][0], [run for _, run in each]
