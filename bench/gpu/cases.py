@@ -49,6 +49,16 @@ def label(case):
     return f"{case.kernel}:{case.elem}:{shape(case)}"
 
 
+def label_of(record):
+    return f"{record['kernel']}:{record['type']}:{record['shape']}"
+
+
+def worst(records, n=3):
+    """Those furthest beyond what is wanted, if they are slower than a peer at all."""
+    slow = [record for record in records if (record.get("ratio") or 0) > 1]
+    return sorted(slow, key=lambda record: -record["ratio"] / record["wanted"])[:n]
+
+
 def chosen(part):
     """What the settings K, CASES and N leave of a part."""
     names, labels = (os.environ.get(name, "").replace(",", " ").split() for name in ("K", "CASES"))

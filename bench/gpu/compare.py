@@ -264,6 +264,9 @@ class Run:
         short, left = [row for _, row in rows if not row["ok"]], len(self.cases) - len(rows)
         print(f"{self.part}: {len(rows) - len(short)} within, {len(short)} not, {left} left for another call"
               "   (* slower than its known figure, which counts instead)", flush=True)
+        if slowest := table.worst(row for _, row in rows):
+            names = ",".join(table.label_of(row) for row in slowest)
+            print(f"{self.part}: furthest from what is wanted: {names}; make bench-gpu PART=profile CASES={names}", flush=True)
         about = self.about or next((row["about"] for _, row in rows if "about" in row), None)
         if about and about["torch"] and TARGET == "cuda" and len(rows) == len(table.cases(self.part)):
             plain = [{key: value for key, value in row.items() if key != "about"} for _, row in rows]
