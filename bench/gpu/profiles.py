@@ -126,13 +126,13 @@ class Code:
             registers, shared, local = used.get(f.name, (0, 0, 0))
             shared = max(shared - 1024, 0) + self.shared
             held = "{}% {}".format(*sass.occupancy(registers, shared, self.threads)) if self.threads and registers else "-"
-            each = "".join(f"{f.counts[c] / unit if unit else f.counts[c]:8.2f}" for c in sass.COLUMNS)
+            each = "".join(f"{f.counts[c] / unit if unit else f.counts[c]:9.2f}" for c in sass.COLUMNS)
             yield (f"{'':4}{self.peer:14}{f.name[:34]:36}{registers:5}{shared:8}{local:6}{held:>15}{f.instructions:7}{f.loop or '-':>6}"
                    f"{f'{unit:g}' if unit else '-':>7}{each}")
 
 
 HEAD = (f"{'':4}{'contender':14}{'function':36}{'regs':>5}{'shared':>8}{'local':>6}{'occupancy':>15}{'whole':>7}{'loop':>6}{'unit':>7}" +
-        "".join(f"{name:>8}" for name in sass.COLUMNS))
+        "".join(f"{name:>9}" for name in sass.COLUMNS))
 
 
 def our_code(case, record):

@@ -75,6 +75,8 @@ def functions(text):
     for name, lines in bodies(text).items():
         loop = innermost(lines)
         code = plain(lines)
+        while code and re.match(r"NOP\b|BRA\b", code[-1]):  # a branch to itself and what fills the last line of the cache
+            code.pop()
         part = plain(lines[slice(*loop)]) if loop else code
         counts, load_bytes, fmas = collections.Counter(), 0, 0
         for instruction in part:
