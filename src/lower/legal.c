@@ -180,12 +180,14 @@ static const char *frame_name(const judge *j, unsigned f) {
     return twi_text(&j->ir->ctx->names, j->plan->frame[f].name);
 }
 
+/* Positions that a group and a trip leave to the rest of the axis; 0: known at run time alone. */
 static int64_t inner_extent(const judge *j, unsigned frame, unsigned axis) {
     const twi_map *m = &j->plan->frame[frame].map[axis];
     bool outer =
         m->n && (m->d[0].level == TWI_LV_GRID ||
                  (m->d[0].level == TWI_LV_SERIAL && j->ir->axis.at[axis].kind == TWI_AXIS_STEP));
-    return outer ? twi_map_weight(m, 0) : twi_map_extent(m);
+    int64_t n = outer ? twi_map_weight(m, 0) : twi_map_extent(m);
+    return n == INT64_MAX ? 0 : n;
 }
 
 /* All frames give the same positions to a group and to a trip. */
@@ -244,7 +246,8 @@ static bool carrier_fits(const judge *j, const twi_place *p) {
         if (x == 0 || y == 0)
             return twi_refuse(
                 j->why, "value %s: a carrier over a loop of run-time count has no size", name);
-        bytes *= x > y ? x : y;
+        const int64_t most = x > y ? x : y;
+        bytes = bytes > INT32_MAX / most ? INT32_MAX : bytes * most;
         if (p->via == TWI_TO_PRIVATE && simt && !twi_map_same_space(m, n))
             return twi_refuse(j->why,
                               "value %s: other workers hold axis %s in frame %s: via shared", name,
