@@ -16,13 +16,15 @@
 
 static const char *const archs[] = {"sm_80", "sm_90a", "sm_100"};
 static const char *const plans[] = {"default", "random:1"};
-enum { MOST = 64, DIMS = 8 };
+enum { MOST = 128, DIMS = 8, BINDINGS = 4 };
+
+static const char NONE[] = "";
 
 static const struct {
     const char *kernel;
     tw_dim_value dims[DIMS];
-    const char *types[2]; /* of T; left out: f32 and bf16 */
-    tw_binding more[3];
+    const char *types[2]; /* of T; left out: f32 and bf16; NONE: there is no T */
+    tw_binding more[BINDINGS - 1];
 } shapes[] = {
     {.kernel = "row_sum", .dims = {{"R", 128}, {"W", 8192}}},
     {.kernel = "row_max", .dims = {{"R", 128}, {"W", 1000}}},
@@ -44,6 +46,8 @@ static const struct {
     {.kernel = "cross_entropy", .dims = {{"R", 128}, {"V", 4096}}, .more = {{"I", "i64"}}},
     {.kernel = "embedding", .dims = {{"V", 4096}, {"D", 4096}, {"N", 512}}, .more = {{"I", "i32"}}},
     {.kernel = "histogram", .dims = {{"N", 10000}, {"B", 100}}, .types = {"i32", "u8"}},
+    {.kernel = "gemv", .dims = {{"M", 512}, {"K", 1000}}},
+    {.kernel = "gemm_int8", .dims = {{"M", 64}, {"N", 65}, {"K", 128}}, .types = {NONE}},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -71,11 +75,11 @@ static bool has_plan(batch *b, const tw_ir *ir, unsigned shape, const char *plan
 static void add(batch *b, unsigned shape, const char *type) {
     char path[100], *text;
     size_t n;
-    tw_binding bindings[4] = {{"T", type}};
+    tw_binding bindings[BINDINGS] = {{"T", type}};
     const bool causal = strcmp(shapes[shape].kernel, "attention") == 0;
-    unsigned given = 1;
-    for (; given < 4 && shapes[shape].more[given - 1].name; given++)
-        bindings[given] = shapes[shape].more[given - 1];
+    unsigned given = type == NONE ? 0 : 1;
+    for (unsigned k = 0; k < BINDINGS - 1 && shapes[shape].more[k].name; k++)
+        bindings[given++] = shapes[shape].more[k];
     (void)snprintf(path, sizeof path, "kernels/%s.tile", shapes[shape].kernel);
     assert_int_equal(twi_read_file(&b->arena, path, &text, &n), 0);
     tw_program *program = tw_program_parse(b->ctx, path, text, n);
@@ -118,7 +122,8 @@ static void all_kernels_of(const char *arch) {
     for (unsigned i = 0; i < SHAPES; i++) {
         const char *const *types = shapes[i].types;
         add(b, i, types[0] ? types[0] : "f32");
-        add(b, i, types[1] ? types[1] : "bf16");
+        if (types[0] != NONE)
+            add(b, i, types[1] ? types[1] : "bf16");
     }
     twi_target *t = twi_cuda_open(b->ctx, &(twi_cuda_options){&b->where.caps, 0});
     const tw_status status = t->ops->build(t, b->loop, b->n, module);

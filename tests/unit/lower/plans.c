@@ -92,6 +92,8 @@ static const subject subjects[] = {
     {"attention", "B=1 H=1 G=1 I=4 J=12 D=8 E=4", "T=f32 CAUSAL=true", NULL, NULL},
     {"corpus/relaxation", "N=20", "", NULL, NULL},
     {"embedding", "N=7 V=5 D=40", "T=bf16 I=i64", NULL, NULL},
+    {"gemv", "M=9 K=33", "T=f32", NULL, NULL},
+    {"gemm_int8", "M=5 N=19 K=17", "", NULL, NULL},
 };
 
 /* merges: their folds of several results; every fixture. */
