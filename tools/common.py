@@ -10,7 +10,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 KERNELS = ("row_sum row_max argmax softmax layernorm residual_layernorm rmsnorm gelu_residual gemm bmm transpose "
-           "attention scan cross_entropy embedding histogram gemv gemm_int8").split()
+           "attention scan cross_entropy embedding histogram gemv gemm_int8 swiglu rope").split()
 
 
 def setting(name, default):

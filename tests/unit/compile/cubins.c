@@ -47,6 +47,8 @@ static const struct {
     {.kernel = "embedding", .dims = {{"V", 4096}, {"D", 4096}, {"N", 512}}, .more = {{"I", "i32"}}},
     {.kernel = "histogram", .dims = {{"N", 10000}, {"B", 100}}, .types = {"i32", "u8"}},
     {.kernel = "gemv", .dims = {{"M", 512}, {"K", 1000}}},
+    {.kernel = "swiglu", .dims = {{"R", 128}, {"W", 1024}}},
+    {.kernel = "rope", .dims = {{"R", 128}, {"H", 8}, {"P", 64}}},
     {.kernel = "gemm_int8", .dims = {{"M", 64}, {"N", 65}, {"K", 128}}, .types = {NONE}},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };

@@ -94,6 +94,8 @@ static const subject subjects[] = {
     {"embedding", "N=7 V=5 D=40", "T=bf16 I=i64", NULL, NULL},
     {"gemv", "M=9 K=33", "T=f32", NULL, NULL},
     {"gemm_int8", "M=5 N=19 K=17", "", NULL, NULL},
+    {"swiglu", "R=3 W=33", "T=bf16", NULL, NULL},
+    {"rope", "R=3 H=2 P=17", "T=f16", NULL, NULL},
 };
 
 /* merges: their folds of several results; every fixture. */
