@@ -22,9 +22,10 @@ void twi_w_event(twi_lowering *w, uint64_t reads, uint64_t writes) {
     twi_push(w->arena, &w->events, e);
 }
 
-void twi_w_event_wrote(twi_lowering *w, uint64_t writes) {
-    if (writes && is_shared(w))
-        twi_push(w->arena, &w->events, ((twi_event){.kind = TWI_EVENT_WROTE, .writes = writes}));
+void twi_w_event_touched(twi_lowering *w, uint64_t reads, uint64_t writes) {
+    if ((reads | writes) && is_shared(w))
+        twi_push(w->arena, &w->events,
+                 ((twi_event){.kind = TWI_EVENT_TOUCHED, .reads = reads, .writes = writes}));
 }
 
 void twi_w_event_loop(twi_lowering *w, bool begin) {

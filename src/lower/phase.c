@@ -464,36 +464,37 @@ static void emit_level(walk *g, int level) {
     }
 }
 
-/* Shared carriers that the group reads, and those that it writes. */
-static void carrier_events(walk *g) {
-    twi_lowering *w = g->w;
-    uint64_t reads = 0, writes = 0;
-    for (uint32_t k = 0; k < g->folds.n; k++)
-        twi_w_make_carrier(w, g->folds.at[k].id);
+/* Shared carriers that the group writes, and the others that it reads. */
+static void carrier_effects(const walk *g, uint64_t *reads, uint64_t *writes) {
+    const twi_lowering *w = g->w;
+    *reads = *writes = 0;
     for (uint32_t k = 0; k < g->items.n; k++) {
         const item *it = &g->items.at[k];
         const twi_ins *i = twi_ins_of(w->ir, it->id);
         if (it->kind == ITEM_VALUE || it->kind == ITEM_UPDATE)
-            writes |= w->home[it->id].effect;
+            *writes |= w->home[it->id].effect;
         if (it->kind == ITEM_YIELD)
-            reads |= w->home[it->value].effect;
+            *reads |= w->home[it->value].effect;
         for (unsigned a = 0; a < i->nargs; a++)
-            reads |= w->home[twi_arg(w->ir, it->id, a)].effect;
+            *reads |= w->home[twi_arg(w->ir, it->id, a)].effect;
     }
-    if (reads | writes)
-        twi_w_event(w, reads & ~writes, writes);
+    *reads &= ~*writes;
 }
 
 static void emit_group(walk *g) {
     twi_lowering *w = g->w;
-    uint64_t axes = 0;
+    uint64_t axes = 0, reads, writes;
     twi_w_enter(w, g->frame);
     for (uint32_t k = 0; k < g->roots.n; k++)
         axes |= g->roots.at[k].axes;
     g->loops = loops_of(w, axes, g->loop);
     find_slots(g, axes);
     make_items(g);
-    carrier_events(g);
+    for (uint32_t k = 0; k < g->folds.n; k++)
+        twi_w_make_carrier(w, g->folds.at[k].id);
+    carrier_effects(g, &reads, &writes);
+    if (reads | writes)
+        twi_w_event(w, reads, writes);
     uint32_t mark = twi_w_scope(w);
     emit_level(g, 0);
     twi_fold_collect(w, g->folds.at, g->folds.n, -1);
@@ -501,11 +502,8 @@ static void emit_group(walk *g) {
         if (g->items.at[k].kind == ITEM_SCAN)
             twi_scan_finish(w, g->items.at[k].id);
     twi_w_forget(w, mark);
-    uint64_t wrote = 0; /* carriers are filled behind barriers of stages and subgroups */
-    for (uint32_t k = 0; k < g->items.n; k++)
-        if (g->items.at[k].kind == ITEM_VALUE || g->items.at[k].kind == ITEM_UPDATE)
-            wrote |= w->home[g->items.at[k].id].effect;
-    twi_w_event_wrote(w, wrote);
+    carrier_effects(g, &reads, &writes); /* behind barriers of stages and subgroups too */
+    twi_w_event_touched(w, reads, writes);
     for (uint32_t k = 0; k < g->items.n; k++) {
         item *it = &g->items.at[k];
         leave_item(w, it);

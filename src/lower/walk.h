@@ -40,11 +40,11 @@ typedef struct {
     uint32_t level, before; /* in its chain, + 1 */
 } twi_known;
 #define TWI_KNOWN_CHAINS 256
-/* WROTE: what an earlier TOUCH announced happens only here, behind barriers in between. WAIT: a
+/* TOUCHED: what an earlier TOUCH announced goes on until here, behind barriers in between. WAIT: a
  * load of far memory is under way; READY: nothing is any more. */
 typedef enum {
     TWI_EVENT_TOUCH,
-    TWI_EVENT_WROTE,
+    TWI_EVENT_TOUCHED,
     TWI_EVENT_BEGIN,
     TWI_EVENT_END,
     TWI_EVENT_WAIT,
@@ -410,7 +410,7 @@ bool twi_w_stage_run(const twi_lowering *w, unsigned stage, twi_run *run);
 void twi_w_stage_fetch(twi_lowering *w, unsigned stage);
 void twi_w_event(twi_lowering *w, uint64_t reads,
                  uint64_t writes); /* a barrier here, if it is needed in the end */
-void twi_w_event_wrote(twi_lowering *w, uint64_t writes);
+void twi_w_event_touched(twi_lowering *w, uint64_t reads, uint64_t writes);
 void twi_w_event_loop(twi_lowering *w, bool begin);
 uint64_t twi_w_effect(twi_lowering *w); /* a new effect number's bit */
 void twi_w_waits(twi_lowering *w); /* for the tally: a load of far memory; all that was under way */

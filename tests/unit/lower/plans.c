@@ -156,6 +156,11 @@ static const subject given_plans[] = {
      "stage A: shared, order k m, pad 4, copy m = sub 4, lane 2@2, slot 2 ; k = lane 2, slot 4\n"
      "stage B: shared, order k n, copy k = sub 4, slot 2 ; n = lane 4, slot 4\n"
      "entry main ; entry aligned16: align16 A B C\n"},
+    /* a kept value is read behind the barriers of a stage, and written again a turn later */
+    {"rmsnorm", "R=3 W=41", "T=f32", "simt32",
+     "plan rmsnorm/0 class=free\n"
+     "frame f: r = grid 2, lane 2@2 ; w = serial 2, loop 11, lane 2\n"
+     "value x: keep shared\nstage G: shared, order w\nlaunch persistent 1\nentry main\n"},
     /* the start of a dot is added after the loops in which slot arrays of its values were filled */
     {"attention", "B=1 H=1 G=1 I=1 J=33 D=4 E=3", "T=f32 CAUSAL=true", "cpu-avx512",
      "plan attention/0 target=cpu-avx512 isa=avx512 class=free spec T=f32 CAUSAL=true BI=32 BJ=32 "
@@ -570,6 +575,10 @@ static void given_simt4(void **state) {
     (void)state;
     run_given("simt4");
 }
+static void given_simt32(void **state) {
+    (void)state;
+    run_given("simt32");
+}
 static void merged_avx512(void **state) {
     (void)state;
     run_merges("cpu-avx512");
@@ -680,13 +689,13 @@ static void wide_accesses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wide_accesses),   cmocka_unit_test(merged_avx512),
-        cmocka_unit_test(merged_simt4),    cmocka_unit_test(given_avx512),
-        cmocka_unit_test(given_simt4),     cmocka_unit_test(offers_simt4),
-        cmocka_unit_test(offers_simt32),   cmocka_unit_test(on_avx512),
-        cmocka_unit_test(on_baseline),     cmocka_unit_test(on_simt4),
-        cmocka_unit_test(on_simt32),       cmocka_unit_test(canonical_avx512),
-        cmocka_unit_test(canonical_simt4),
+        cmocka_unit_test(wide_accesses),    cmocka_unit_test(merged_avx512),
+        cmocka_unit_test(merged_simt4),     cmocka_unit_test(given_avx512),
+        cmocka_unit_test(given_simt4),      cmocka_unit_test(given_simt32),
+        cmocka_unit_test(offers_simt4),     cmocka_unit_test(offers_simt32),
+        cmocka_unit_test(on_avx512),        cmocka_unit_test(on_baseline),
+        cmocka_unit_test(on_simt4),         cmocka_unit_test(on_simt32),
+        cmocka_unit_test(canonical_avx512), cmocka_unit_test(canonical_simt4),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
