@@ -124,19 +124,6 @@ class ByLibrary:
         return self.taken
 
 
-def oracle_says(judge):
-    try:
-        verdicts = judge()
-    except ours.Failed as why:
-        return f"UNJUDGED {str(why)[:200]}"
-    wrong = [f"{name}: {words}" for name, right, _, _, _, words in verdicts if not right]
-    if wrong:
-        return "WRONG " + "; ".join(wrong)
-    worst = max(v[2] for v in verdicts)
-    sampled = any(v[3] != v[4] for v in verdicts)
-    return f"right{' (sampled)' if sampled else ''}, error/bound {worst:.3g}"
-
-
 def difference(a, b):
     """Greatest difference over the greatest value, in f64."""
     a, b = a.double(), b.double().reshape(a.shape)
@@ -192,7 +179,7 @@ class Contest:
             self.graphs["ours"] = [ByLibrary(place)]
         self.machine.wait()
         begin = time.monotonic()
-        self.record.update(oracle=oracle_says(place.judge), entry=place.call.entry(), oracle_s=time.monotonic() - begin)
+        self.record.update(oracle=ours.oracle_says(place.judge), entry=place.call.entry(), oracle_s=time.monotonic() - begin)
         self.judged = place.copies()
 
     def join_peers(self, skip):
@@ -237,7 +224,7 @@ class Contest:
         self.machine.wait()
         record["measured_as_judged"] = self.places[0].same(self.judged)
         if not record["measured_as_judged"]:
-            record["oracle"] = oracle_says(self.places[0].judge)
+            record["oracle"] = ours.oracle_says(self.places[0].judge)
         record.update(notes=self.notes, measure_s=time.monotonic() - begin)
         return record
 

@@ -274,6 +274,20 @@ class Compiled:
         return verdicts
 
 
+def oracle_says(judge):
+    """What judge() says, in words: `right..`, `WRONG ..` or `UNJUDGED ..`."""
+    try:
+        verdicts = judge()
+    except Failed as why:
+        return f"UNJUDGED {str(why)[:200]}"
+    wrong = [f"{name}: {words}" for name, right, _, _, _, words in verdicts if not right]
+    if wrong:
+        return "WRONG " + "; ".join(wrong)
+    worst = max(v[2] for v in verdicts)
+    sampled = any(v[3] != v[4] for v in verdicts)
+    return f"right{' (sampled)' if sampled else ''}, error/bound {worst:.3g}"
+
+
 class Prepared:
     """A call's tables, made once: run() costs what a C caller pays, and ctypes."""
 

@@ -35,10 +35,10 @@ void twi_tune_recall(twi_tuning *t) {
 }
 
 bool twi_tune_record(twi_tuning *t) {
-    twi_wisdom *row = TWI_NEW_N(t->arena, twi_wisdom, t->n + 1);
-    uint32_t n = 0;
     if (!t->store)
         return true;
+    twi_wisdom *row = TWI_NEW_N(t->arena, twi_wisdom, t->n + 1);
+    uint32_t n = 0;
     for (uint32_t k = 0; k < t->n; k++) {
         const twi_contender *c = &t->at[k];
         if (!c->chosen || !c->verdict)
