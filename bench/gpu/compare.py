@@ -26,11 +26,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cases as table
 import pool
 import protocol
-from contest import FAMILIES, OnHost, oracle_says
+from contest import FAMILIES, OnHost
 from machine import RESULTS, ROOT, SETS, STATE, TARGET, Machine, open_driver, setting
 from bench.peers import known, ours
 
-__all__ = ["Machine", "OnHost", "open_driver", "oracle_says"]
+__all__ = ["Machine", "OnHost", "open_driver"]
 START = time.monotonic()
 SCHEMA = "tilewright/bench-gpu/3"
 WANTED_PEERS = setting("PEERS", "").replace(",", " ").split()

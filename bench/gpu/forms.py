@@ -73,7 +73,7 @@ def measure(tw, kernel, elem, rows, width, form, pins, shift):
             place = compare.OnHost(compiled, shift)
             record["entry"] = place.call.entry()
             place.call.run()
-            record["oracle"] = compare.oracle_says(place.judge)
+            record["oracle"] = ours.oracle_says(place.judge)
             record.update(place.time())
             code = [row for row in compiled.codes() if f"_{record['entry']}" in row[0]] or compiled.codes()
             record.update(registers=max((row[1] for row in code), default=None), shared=max((row[2] for row in code), default=None),
