@@ -1,26 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The thread pool. Workers sleep on a condition; a job is a generation number, and parts are drawn
- * from an atomic counter, so which thread has which part is left open (groups don't depend on each
- * other).
+ * The thread pool. A job is a generation number, and parts are drawn from an atomic counter, so
+ * which thread has which part is left open (groups don't depend on each other). Waking a thread
+ * takes longer than a small job, so threads look out for the next job before they sleep; and the
+ * caller waits for those alone that came in while there was something to do.
  */
 #include "target/cpu/pool.h"
 
 #include <signal.h>
 #include <unistd.h>
 
+enum {
+    TURNS = 4000, /* some 100 microseconds: a sleeper needs about half of that to wake */
+    OPEN = 1,     /* of the state */
+    ONE = 2       /* thread inside */
+};
+
 static void fresh(twi_pool *p) {
     (void)pthread_mutex_init(&p->busy, NULL);
     (void)pthread_mutex_init(&p->lock, NULL);
     (void)pthread_cond_init(&p->start, NULL);
     (void)pthread_cond_init(&p->done, NULL);
-    p->threads = p->wanted = p->running = 0;
-    p->generation = 0;
-    p->stop = false;
+    p->threads = p->wanted = 0;
+    p->units = (int)sysconf(_SC_NPROCESSORS_ONLN);
     p->owner = getpid();
+    atomic_init(&p->turns, 0);
+    atomic_init(&p->asleep, 0);
+    atomic_init(&p->waits, false);
+    atomic_init(&p->stop, false);
+    atomic_init(&p->generation, 0);
+    atomic_init(&p->state, 0);
     atomic_init(&p->next, 0);
 }
 
 void twi_pool_init(twi_pool *p) { fresh(p); }
+
+/* A short pause that leaves the core to who shares it. */
+static void rest(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
 
 static void draw(twi_pool *p) {
     for (;;) {
@@ -32,61 +53,118 @@ static void draw(twi_pool *p) {
 }
 
 static int claim_index(twi_pool *p) {
-    for (int i = 0; i < p->threads; i++)
-        if (pthread_equal(p->thread[i], pthread_self()))
-            return i;
-    return p->threads;
+    int i = 0;
+    (void)pthread_mutex_lock(&p->lock);
+    while (i < p->threads && !pthread_equal(p->thread[i], pthread_self()))
+        i++;
+    (void)pthread_mutex_unlock(&p->lock);
+    return i;
+}
+
+static bool is_news(twi_pool *p, unsigned long long seen) {
+    return atomic_load(&p->generation) != seen || atomic_load(&p->stop);
+}
+
+/* Returns once there is another job than the one seen, or an end. Who is about to sleep says so
+ * before the last look, and who has news looks for sleepers after telling it: one sees the other.
+ */
+static void await_news(twi_pool *p, unsigned long long seen) {
+    for (int k = atomic_load(&p->turns); k > 0; k--) {
+        if (is_news(p, seen))
+            return;
+        rest();
+    }
+    (void)pthread_mutex_lock(&p->lock);
+    atomic_fetch_add(&p->asleep, 1);
+    while (!is_news(p, seen))
+        (void)pthread_cond_wait(&p->start, &p->lock);
+    atomic_fetch_sub(&p->asleep, 1);
+    (void)pthread_mutex_unlock(&p->lock);
+}
+
+static bool come_in(twi_pool *p) {
+    unsigned s = atomic_load(&p->state);
+    while (s & OPEN)
+        if (atomic_compare_exchange_weak(&p->state, &s, s + ONE))
+            return true;
+    return false;
+}
+
+static void leave(twi_pool *p) {
+    if (atomic_fetch_sub(&p->state, ONE) != ONE || !atomic_load(&p->waits))
+        return;
+    (void)pthread_mutex_lock(&p->lock);
+    (void)pthread_cond_signal(&p->done);
+    (void)pthread_mutex_unlock(&p->lock);
 }
 
 static void *worker(void *arg) {
     twi_pool *p = arg;
-    (void)pthread_mutex_lock(&p->lock);
     const int index = claim_index(p);
-    uint64_t seen = 0;
-    while (!p->stop) {
-        if (p->generation == seen) {
-            (void)pthread_cond_wait(&p->start, &p->lock);
+    for (unsigned long long seen = 0;;) {
+        await_news(p, seen);
+        if (atomic_load(&p->stop))
+            return NULL;
+        seen = atomic_load(&p->generation);
+        if (!come_in(p))
             continue;
-        }
-        seen = p->generation;
-        if (index >= p->wanted)
-            continue;
-        (void)pthread_mutex_unlock(&p->lock);
-        draw(p);
-        (void)pthread_mutex_lock(&p->lock);
-        if (--p->running == 0)
-            (void)pthread_cond_signal(&p->done);
+        if (index < p->wanted)
+            draw(p);
+        leave(p);
     }
-    (void)pthread_mutex_unlock(&p->lock);
-    return NULL;
 }
 
-/* Up to n threads; signals of the host are not theirs. Called with the lock held. */
+/* Up to n threads; signals of the host are not theirs. */
 static void start_threads(twi_pool *p, int n) {
     sigset_t all, before;
+    if (p->threads >= n)
+        return;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    (void)pthread_mutex_lock(&p->lock); /* a thread looks for itself in the list */
     while (p->threads < n && p->threads < TWI_POOL_MOST) {
         if (pthread_create(&p->thread[p->threads], NULL, worker, p) != 0)
             break;
         p->threads++;
     }
+    (void)pthread_mutex_unlock(&p->lock);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void wake(twi_pool *p) {
+    if (atomic_load(&p->asleep) == 0)
+        return;
+    (void)pthread_mutex_lock(&p->lock);
+    (void)pthread_cond_broadcast(&p->start);
+    (void)pthread_mutex_unlock(&p->lock);
 }
 
 void twi_pool_fini(twi_pool *p) {
     if (p->owner != getpid())
         return;
-    (void)pthread_mutex_lock(&p->lock);
-    p->stop = true;
-    (void)pthread_cond_broadcast(&p->start);
-    (void)pthread_mutex_unlock(&p->lock);
+    atomic_store(&p->stop, true);
+    wake(p);
     for (int i = 0; i < p->threads; i++)
         (void)pthread_join(p->thread[i], NULL);
     (void)pthread_cond_destroy(&p->start);
     (void)pthread_cond_destroy(&p->done);
     (void)pthread_mutex_destroy(&p->lock);
     (void)pthread_mutex_destroy(&p->busy);
+}
+
+/* Nobody comes in any more; returns when all that did have left. */
+static void close_job(twi_pool *p) {
+    atomic_fetch_sub(&p->state, OPEN);
+    for (int k = atomic_load(&p->turns); k > 0 && atomic_load(&p->state); k--)
+        rest();
+    if (!atomic_load(&p->state))
+        return;
+    (void)pthread_mutex_lock(&p->lock);
+    atomic_store(&p->waits, true);
+    while (atomic_load(&p->state))
+        (void)pthread_cond_wait(&p->done, &p->lock);
+    atomic_store(&p->waits, false);
+    (void)pthread_mutex_unlock(&p->lock);
 }
 
 static void run_alone(int64_t parts, twi_part_fn fn, void *job) {
@@ -108,20 +186,17 @@ void twi_pool_run(twi_pool *p, int threads, int64_t parts, twi_part_fn fn, void 
         run_alone(parts, fn, job);
         return;
     }
-    (void)pthread_mutex_lock(&p->lock);
     start_threads(p, threads - 1);
-    p->wanted = p->running = threads - 1 < p->threads ? threads - 1 : p->threads;
+    p->wanted = threads - 1;
     p->fn = fn;
     p->job = job;
     p->parts = parts;
     atomic_store(&p->next, 0);
-    p->generation++;
-    (void)pthread_cond_broadcast(&p->start);
-    (void)pthread_mutex_unlock(&p->lock);
+    atomic_store(&p->turns, threads <= p->units ? TURNS : 0); /* else it keeps others from work */
+    atomic_store(&p->state, OPEN);
+    atomic_fetch_add(&p->generation, 1);
+    wake(p);
     draw(p);
-    (void)pthread_mutex_lock(&p->lock);
-    while (p->running > 0)
-        (void)pthread_cond_wait(&p->done, &p->lock);
-    (void)pthread_mutex_unlock(&p->lock);
+    close_job(p);
     (void)pthread_mutex_unlock(&p->busy);
 }

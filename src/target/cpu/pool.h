@@ -2,6 +2,7 @@
  * A few threads that take parts of a job. The caller takes parts too, so a pool of n has n - 1
  * threads of its own, made when first needed. A pool in use by another thread, or one that cannot
  * start threads, leaves the whole job to the caller. After fork the child makes threads of its own.
+ * Between two jobs a thread looks out for the next a while before it sleeps.
  */
 #ifndef TWI_TARGET_CPU_POOL_H
 #define TWI_TARGET_CPU_POOL_H
@@ -19,12 +20,16 @@ typedef struct {
     pthread_mutex_t busy, lock;
     pthread_cond_t start, done;
     pthread_t thread[TWI_POOL_MOST];
-    int threads; /* started */
-    int wanted;  /* of them take part in the current job */
-    int running;
-    uint64_t generation;
-    bool stop;
+    int threads;              /* started */
+    int units;                /* processors that there are */
+    atomic_int turns;         /* looks at the state before a thread sleeps */
+    atomic_int asleep;        /* threads */
+    atomic_bool waits;        /* the caller sleeps too */
+    atomic_bool stop;         /* all leave */
+    atomic_ullong generation; /* number of the job */
+    atomic_uint state;        /* twice the threads inside, and 1 while more may come in */
     pid_t owner;
+    int wanted; /* threads that take part in the job; it and what follows: while inside alone */
     twi_part_fn fn;
     void *job;
     atomic_llong next;
