@@ -344,10 +344,11 @@ static twi_lid run_time_trips(twi_lowering *w, unsigned axis, int64_t step) {
 
 void twi_w_open(twi_lowering *w, unsigned axis, unsigned digit) {
     const twi_digit *d = &twi_w_map(w, axis)->d[digit];
-    if (d->extent == 1) {
+    const uint32_t slots = w->slots[axis] ? w->slots[axis] : (uint32_t)d->extent;
+    if (d->extent == 1 || (d->level == TWI_LV_SLOT && slots == 1)) {
         w->digit[axis][digit] = twi_w_int(w, 0);
     } else if (d->level == TWI_LV_SLOT) {
-        w->digit[axis][digit] = twi_w_unroll(w, (uint32_t)d->extent);
+        w->digit[axis][digit] = twi_w_unroll(w, slots);
     } else if (d->extent > 0) {
         w->digit[axis][digit] = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, d->extent), 1);
     } else {

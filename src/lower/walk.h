@@ -72,6 +72,7 @@ typedef struct twi_lowering {
     uint32_t module_arrays, temps; /* second launch: array ids from the first on are those of
                                       partial results, and lack the second to be the module's */
     uint64_t full;                 /* axes whose tile is known to lie inside here */
+    uint32_t slots[TWI_MAX_AXES];  /* of the axis that are walked here; 0: all */
     uint64_t clamp; /* axes whose positions end with the last one there is: addresses of loads */
     twi_lid group;  /* number of the group whose digits are open */
     twi_cursor c;

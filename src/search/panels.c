@@ -6,9 +6,10 @@
  */
 #include "search/matrix.h"
 
-/* Rows and vectors of a tile, columns of tiles in a block, rows of blocks. */
+/* Rows and vectors of a tile, columns of tiles in a block, rows and (at least) columns of blocks.
+ */
 typedef struct {
-    int64_t rm, rn, columns, blocks;
+    int64_t rm, rn, columns, blocks, across;
     bool packed;
 } panels;
 
@@ -48,10 +49,11 @@ static void offer(twi_offers *o, const twi_matrix *x, const panels *t, twi_id lo
     const int64_t lanes = v->caps->lane;
     int64_t rows = twi_cdiv(v->axis[x->m].extent, t->rm);
     int64_t columns = twi_cdiv(v->axis[x->n].extent, t->rn * lanes);
-    int64_t deep = twi_cdiv(rows, t->blocks), wide = columns < t->columns ? columns : t->columns;
-    if (wide < columns) /* blocks of equal width */
-        wide = twi_cdiv(columns, twi_cdiv(columns, wide));
-    if (deep * (t->blocks - 1) >= rows || t->rm * t->rn > v->caps->slots)
+    int64_t deep = twi_cdiv(rows, t->blocks), wide = twi_cdiv(columns, t->across);
+    if (wide > t->columns)
+        wide = t->columns;
+    wide = twi_cdiv(columns, twi_cdiv(columns, wide)); /* blocks of equal width */
+    if (deep * (t->blocks - 1) >= rows || t->across > columns || t->rm * t->rn > v->caps->slots)
         return;
     twi_plan *p = twi_view_plan(v);
     twi_frame *f = &p->frame[0];
@@ -80,6 +82,7 @@ static int64_t block_columns(const twi_view *v, const twi_matrix *x, int64_t rn)
 void twi_propose_panels(twi_offers *o, const twi_matrix *x) {
     static const uint8_t tiles[][2] = {{12, 2}, {6, 4}, {8, 3}, {9, 3}, {14, 2}, {13, 2},
                                        {11, 2}, {8, 2}, {4, 4}, {4, 2}, {16, 1}, {8, 1}};
+    static const uint8_t cuts[][2] = {{1, 1}, {1, 2}, {1, 4}, {2, 1}, {4, 1}}; /* rows, columns */
     const twi_view *v = o->view;
     const twi_id load = column_load(v, x);
     if (!v->caps->cache_bytes || !v->axis[x->k].known || (v->canonical >> x->k & 1))
@@ -89,8 +92,10 @@ void twi_propose_panels(twi_offers *o, const twi_matrix *x) {
         if (!fits_registers(v, t.rm, t.rn) || t.rm >= 2 * v->axis[x->m].extent)
             continue;
         t.columns = block_columns(v, x, t.rn);
-        for (t.blocks = 1; t.blocks <= 4; t.blocks *= 2)
+        for (unsigned c = 0; c < sizeof cuts / sizeof cuts[0]; c++)
             for (unsigned packed = 0; packed < (load ? 2 : 1); packed++) {
+                t.blocks = cuts[c][0];
+                t.across = cuts[c][1];
                 t.packed = packed;
                 offer(o, x, &t, load);
             }
