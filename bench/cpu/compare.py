@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Ours and the peers in one process, on the same arrays, in turns: each contender runs a batch of at least BATCH_MS a round, the
-order turns round by round, the median of ROUNDS batches counts. Calls go through ctypes on every side (torch: its own
-binding), so that small cases hold that too. One thread by its own processor time, then two by the wall's (THREADS=1,2). Ours is judged by the oracle. Prints a line a case; N=cases limits a run; the table goes to bench/results/ (RESULTS=folder) when all ran.
+order turns round by round, the median of ROUNDS batches counts. Threads that wait for work spin for a while before they sleep,
+and would take a core from the next contender: before each batch all rest for REST_MS, then warm up. Calls go through ctypes on
+every side (torch: its own binding), so that small cases hold that too. One thread by its own processor time, then two by the wall's (THREADS=1,2). Ours is judged by the oracle. Prints a line a case; N=cases limits a run; the table goes to bench/results/ (RESULTS=folder) when all ran.
 Exit: 0 all within, 1 short or wrong, 3 no peer."""
 import ctypes
 import datetime
@@ -23,7 +24,7 @@ import cases as table
 from bench.peers import cpu_peers, ours
 
 SCHEMA = "tilewright/bench-cpu/1"
-ROUNDS, BATCH_MS, WARM_MS = 9, 40, 200
+ROUNDS, BATCH_MS, WARM_MS, REST_MS = 9, 40, 200, 50
 
 
 def setting(name, default):
@@ -87,6 +88,8 @@ def measure(steps, clock):
     for turn in range(ROUNDS):
         order = names[turn % len(names):] + names[:turn % len(names)]
         for name in order if turn % 2 else order[::-1]:
+            time.sleep(REST_MS / 1000)
+            batch(steps[name], math.ceil(calls[name] / 8), clock)
             samples[name].append(batch(steps[name], calls[name], clock))
     return {name: sorted(s)[len(s) // 2] for name, s in samples.items()}, samples
 
