@@ -50,6 +50,9 @@ typedef struct twi_caps {
     /* The least that anything takes there: an empty launch in a graph, a byte read from far memory,
      * one read or written by a copy, an f32 operation of an FMA (which is two). 0: not measured */
     double ceiling_launch_ns, ceiling_read_byte_ns, ceiling_copy_byte_ns, ceiling_flop_ns;
+    /* Not part of the text: */
+    const double *fitted; /* prices of the model by term (costs.h), measured here; NULL: analytic */
+    bool reversed;        /* the model's order is turned around, to test who relies on it */
 } twi_caps;
 
 void twi_caps_default(twi_caps *caps);

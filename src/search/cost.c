@@ -2,7 +2,8 @@
  * The analytic score: features of the walk times the target's prices. It ranks plans; it does not
  * predict times.
  *
- * The cores of a CPU work groups off one after the other. On implicit lanes a plan has three
+ * The cores of a CPU work groups off one after the other: a sum of amounts times prices, by term
+ * (caps/costs.def). On implicit lanes a plan has three
  * lengths: the chain of one group's waits times the waves of groups that do not fit at once, what
  * the busiest unit issues and moves, and what all units move together. Their root of squares is the
  * time: the longest hides most of the others.
@@ -10,6 +11,7 @@
 #include "search/view.h"
 
 #include <math.h>
+#include <string.h>
 
 static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
@@ -30,41 +32,68 @@ static double code_factor(const twi_features *f) {
 
 /* ---- explicit lanes ---- */
 
-/* Work of one group in ns. What vectors move element by element costs an access and an
- * insertion each. */
-static double group_ns(const twi_caps *caps, const twi_features *f) {
-    double ns = caps->group_ns, accesses = 0, bytes = 0;
-    for (unsigned p = 0; p < TWI_PRICES; p++)
-        ns += f->ops[p] * caps->op_ns[p];
+/* What one group does, by term. */
+static void group_amounts(const twi_features *f, double x[TWI_COSTS]) {
+    const double lanes = f->lanes > 1 ? f->lanes : 1;
+    x[TWI_COST_GROUP] = 1;
+    x[TWI_COST_FREE] = f->ops[TWI_PRICE_FREE];
+    x[TWI_COST_CHEAP] = f->ops[TWI_PRICE_CHEAP];
+    x[TWI_COST_DIV] = f->ops[TWI_PRICE_DIV];
+    x[TWI_COST_FUNC] = f->ops[TWI_PRICE_FUNC];
     for (uint32_t a = 1; a < f->arrays; a++) {
-        accesses += f->loads[a] + f->stores[a];
-        bytes += f->load_bytes[a] + f->store_bytes[a];
+        x[TWI_COST_LOAD] += f->loads[a];
+        x[TWI_COST_STORE] += f->stores[a];
+        x[TWI_COST_NEAR] += f->load_bytes[a] + f->store_bytes[a];
     }
-    double lanes = f->lanes > 1 ? f->lanes : 1;
-    ns += (accesses + 2 * f->scattered) * caps->op_ns[TWI_PRICE_CHEAP];
+    x[TWI_COST_SCATTERED] = f->scattered;
     /* A stripe is written once and read at least once: whole vectors. */
-    ns += (bytes + f->near_bytes + 8 * lanes * f->stripe) * caps->near_byte_ns;
-    ns += f->lane_rounds * caps->lane_round_ns + f->barriers * caps->barrier_ns +
-          f->trips * caps->trip_ns + f->jumps * caps->latency_ns;
+    x[TWI_COST_KEPT] = f->near_bytes + 8 * lanes * f->stripe;
+    x[TWI_COST_LANES] = f->lane_rounds;
+    x[TWI_COST_BARRIER] = f->barriers;
+    x[TWI_COST_TRIP] = f->trips;
+    x[TWI_COST_JUMP] = f->jumps;
+}
+
+/* Bytes that come at least once from where the arrays are. */
+static double first_bytes(const tw_ir *ir, const twi_features *f, double *size) {
+    double bytes = 0, groups = (double)f->groups;
+    for (uint32_t a = 1; a < ir->array.n && a < f->arrays; a++) {
+        bytes += least((f->load_bytes[a] + f->store_bytes[a]) * groups, array_bytes(ir, a));
+        *size += array_bytes(ir, a);
+    }
+    for (uint32_t a = ir->array.n; a < f->arrays; a++) /* partial results */
+        bytes += (f->load_bytes[a] + f->store_bytes[a]) * groups;
+    return bytes;
+}
+
+void twi_search_amounts(const tw_ir *ir, const twi_caps *caps, const twi_features *f,
+                        uint32_t units, double x[TWI_COSTS]) {
+    const double groups = (double)f->groups;
+    double size = 0;
+    memset(x, 0, TWI_COSTS * sizeof *x);
+    group_amounts(f, x);
+    for (unsigned k = 0; k < TWI_COSTS; k++)
+        x[k] *= (units > 1 ? ceil(groups / units) : groups) * code_factor(f);
+    const double bytes = first_bytes(ir, f, &size);
+    x[size <= caps->cache_bytes ? TWI_COST_CACHE : TWI_COST_FAR] = bytes;
+    x[TWI_COST_LAUNCH] = 1;
+    x[TWI_COST_WAKE] = units > 1 ? 1 : 0;
+}
+
+static double priced(const tw_ir *ir, const twi_caps *caps, const twi_features *f, uint32_t units) {
+    double x[TWI_COSTS], price[TWI_COSTS], ns = 0;
+    twi_search_amounts(ir, caps, f, units, x);
+    twi_cost_prices(caps, price);
+    for (unsigned k = 0; k < TWI_COSTS; k++)
+        ns += x[k] * price[k];
     return ns;
 }
 
-/* Threads take groups in turn; waking them takes a few times what a launch on one does. */
-#define WAKE 4
-static double threads_ns(const twi_caps *caps, double groups, double each) {
-    double units = most(caps->units, 1), alone = groups * each;
-    double shared = ceil(groups / units) * each + WAKE * caps->launch_ns;
-    return units > 1 && groups > 1 ? least(alone, shared) : alone;
-}
-
+/* Threads take groups in turn, where waking them is worth it. */
 static double explicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {
-    double far = 0, groups = (double)f->groups;
-    for (uint32_t a = 1; a < ir->array.n && a < f->arrays; a++)
-        far += least((f->load_bytes[a] + f->store_bytes[a]) * groups, array_bytes(ir, a));
-    for (uint32_t a = ir->array.n; a < f->arrays; a++) /* partial results */
-        far += (f->load_bytes[a] + f->store_bytes[a]) * groups;
-    return caps->launch_ns + far * caps->byte_ns +
-           threads_ns(caps, groups, group_ns(caps, f) * code_factor(f));
+    const double alone = priced(ir, caps, f, 1);
+    const bool share = caps->units > 1 && f->groups > 1;
+    return share ? least(alone, priced(ir, caps, f, caps->units)) : alone;
 }
 
 /* ---- implicit lanes ---- */
@@ -159,10 +188,15 @@ static double implicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_fea
     return caps->launch_ns + sqrt(chain * chain + all * all + moving * moving);
 }
 
-double twi_search_cost(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {
+static double cost(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {
     double ns =
         caps->family == TWI_FAMILY_SIMT ? implicit_cost(ir, caps, f) : explicit_cost(ir, caps, f);
-    return f->then ? ns + twi_search_cost(ir, caps, f->then) : ns;
+    return f->then ? ns + cost(ir, caps, f->then) : ns;
+}
+
+double twi_search_cost(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {
+    const double ns = cost(ir, caps, f);
+    return caps->reversed ? 1e12 / most(ns, 1) : ns;
 }
 
 double twi_search_least(const twi_caps *caps, bool loads) {

@@ -6,6 +6,7 @@
 #ifndef TWI_SEARCH_SEARCH_H
 #define TWI_SEARCH_SEARCH_H
 
+#include "caps/costs.h"
 #include "lower/lower.h"
 
 /* What the caller asks for. Pins: lines of plan text ("value h: keep stripe"), keys of its first
@@ -55,8 +56,13 @@ bool twi_search_why_not(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
 
 /* Legality of every scope's plan, of one read from a file for example. */
 bool twi_search_legal(const tw_ir *ir, const twi_caps *caps, const twi_plans *plans, twi_why *why);
-/* Score of a scope's plan in ns, by the analytic model. */
+/* Score of a scope's plan in ns: analytic, or by the prices that the caps have from a calibration.
+ */
 double twi_search_cost(const tw_ir *ir, const twi_caps *caps, const twi_features *f);
+/* Explicit lanes: what a call does, by term, where `units` threads share the groups. Times the
+ * prices it is the score. */
+void twi_search_amounts(const tw_ir *ir, const twi_caps *caps, const twi_features *f,
+                        uint32_t units, double x[TWI_COSTS]);
 
 /* --class canonical: looser float folds become canonical, native math portable; on a clone of the
  * caller's. True: something changed. */
