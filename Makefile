@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # The front door. CMake and Ninja do the work (CMakePresets.json); tools/setup installs what is missing.
-# K PLANS TARGET TARGETS PART N THREADS reach the scripts as environment variables; TW_TOOL is the tool to run.
-.PHONY: all release demo test verify faults bits exhaustive bench-cpu bench-gpu bench-plan bench-calls retune check clean
+# K PLANS TARGET TARGETS PART N THREADS BUDGET reach the scripts as environment variables; TW_TOOL is the tool to run.
+.PHONY: all release demo test verify faults bits exhaustive bench-cpu bench-gpu bench-plan bench-calls retune calibrate-check check clean
 .NOTPARALLEL:
 
 ROOT := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
 BUILD := $(ROOT)/build/release
 export TW_TOOL := $(BUILD)/tilewright
-export K PLANS TARGET TARGETS PART N THREADS
+export K PLANS TARGET TARGETS PART N THREADS BUDGET
 
 all: release
 
@@ -31,6 +31,9 @@ demo verify faults bits exhaustive retune: release
 
 bench-cpu bench-gpu: release
 	@tools/call $(subst bench-,bench/,$@)/run
+
+calibrate-check: release
+	@tools/call tools/calibrate
 
 bench-plan bench-calls: release
 	@ninja -C $(BUILD) --quiet $(subst -,_,$@)

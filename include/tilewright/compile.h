@@ -55,6 +55,10 @@ typedef struct tw_compile_options {
                             else the default */
     tw_source plan_text; /* a plan's text: used as it is, if it is legal */
     tw_source loop_text; /* loop IR: goes on from there, no plan */
+    const char *model;   /* what ranks plans. "analytic", "calibrated"; NULL (default): the
+                            calibrated one if the context's store has one for this device and
+                            caps are left out, else analytic. "reversed": for tests */
+    tw_source model_text;     /* a calibrated model's text; one of another machine is refused */
     const char *const *pins;  /* lines of plan text, keys, derived figures (docs/plans.md) */
     size_t n_pins;            /* 0 */
     bool canonical;           /* class canonical; default false */
@@ -148,6 +152,9 @@ typedef struct tw_candidate {
 typedef void (*tw_candidate_fn)(void *user, const tw_candidate *candidate);
 TW_API tw_status tw_plan_list(tw_context *ctx, const tw_ir *ir, const tw_compile_options *options,
                               tw_candidate_fn fn, void *user);
+/* The model in force: "analytic", "calibrated 2026-11-30". Lives in the context. NULL: diagnostics.
+ */
+TW_API const char *tw_model_of(tw_context *ctx, const tw_compile_options *options);
 /* Why a pin can't be had, in one line with numbers; "" if it can. Lives in the context. NULL:
  * diagnostics. */
 TW_API const char *tw_plan_why_not(tw_context *ctx, const tw_ir *ir,

@@ -98,6 +98,45 @@ typedef struct tw_tune_request {
 TW_API tw_status tw_tune(tw_context *ctx, tw_store *store, const tw_ir *ir,
                          const tw_tune_request *request, tw_tune_result *out);
 
+/* ---- calibration: prices of the cost model, measured here (target cpu) */
+typedef struct tw_calibrate_term {
+    const char *name, *unit;       /* docs/plans.md */
+    double analytic_ns, fitted_ns; /* of one unit */
+    double residual; /* middle of |model / measured - 1| of plans of which it is a tenth or more */
+} tw_calibrate_term;
+typedef struct tw_calibrate_case {
+    const char *kernel, *type;
+    int64_t dim[3];  /* in order of declaration; 0: it has fewer */
+    const char *use; /* "fit"; held out: "shape" of a fitted kernel, "kernel" of its own */
+    size_t plans;    /* measured */
+    double best_ns, worst_ns, analytic_ns, calibrated_ns; /* of those; either model's pick */
+    double analytic_regret, calibrated_regret;            /* pick over best, less 1 */
+} tw_calibrate_case;
+typedef struct tw_calibrate_options {
+    const char *target;       /* "cpu" */
+    tw_source caps;           /* text NULL: the target's own */
+    int64_t budget_ms;        /* 120000; 0: none. Cases that come too late are left out */
+    const volatile int *stop; /* as in tw_tune_options */
+    void (*progress)(void *user, const char *what, size_t done, size_t of); /* NULL */
+    void (*term)(void *user, const tw_calibrate_term *term);                /* NULL */
+    void (*one)(void *user, const tw_calibrate_case *one);                  /* NULL */
+    void *user;                                                             /* of these three */
+} tw_calibrate_options;
+TW_API tw_calibrate_options tw_calibrate_options_defaults(void);
+typedef struct tw_regrets {
+    size_t cases;         /* held out ones that were measured */
+    double median, worst; /* NAN: none */
+} tw_regrets;
+typedef struct tw_calibrate_result {
+    const char *model, *date, *device; /* the model's text; NULL: stopped before there was one */
+    double residual;                   /* over all that was fitted */
+    tw_regrets analytic, calibrated;
+} tw_calibrate_result;
+/* Measures a suite of small kernels in child processes and fits the model. It is kept in the
+ * context's store, if that has one: from then on it ranks plans there. */
+TW_API tw_status tw_calibrate(tw_context *ctx, const tw_calibrate_options *options,
+                              tw_calibrate_result *out);
+
 /* ---- wisdom: the rows of a store */
 typedef struct tw_wisdom {
     const char *kernel, *spec, *numeric, *target, *device, *compiler, *plan, *verdict, *note, *text;

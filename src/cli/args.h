@@ -10,7 +10,7 @@ typedef struct cli_options {
     const char *file, *second;    /* second: what wisdom import reads */
     list set, pin, in, out, loop; /* in the order given */
     const char *kernel, *from, *stage, *plan, *target, *cases, *class_name, *caps, *fixture,
-        *why_not, *mutate, *tile, *measure;
+        *why_not, *mutate, *tile, *measure, *model;
     const char *effort, *budget, *store, *dir;
     int64_t count, threads, top, seed; /* 0: not given */
     bool check, time, figures, json, quiet, no_color, spread, strided, help;
@@ -34,8 +34,9 @@ enum {
     CMD_LATER = 64,
     CMD_TUNE = 128,
     CMD_WISDOM = 256,
+    CMD_CALIBRATE = 512,
     CMD_PATH = CMD_SHOW | CMD_RUN | CMD_VERIFY | CMD_PLAN | CMD_TUNE,
-    CMD_ALL = 511
+    CMD_ALL = 1023
 };
 
 extern const cli_command cli_commands[];
@@ -54,6 +55,7 @@ int cmd_run(tool *t, const cli_options *o);
 int cmd_verify(tool *t, const cli_options *o);
 int cmd_plan(tool *t, const cli_options *o);
 int cmd_tune(tool *t, const cli_options *o);
+int cmd_calibrate(tool *t, const cli_options *o);
 int cmd_wisdom(tool *t, const cli_options *o);
 
 #endif

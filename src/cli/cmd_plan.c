@@ -122,7 +122,8 @@ int cmd_plan(tool *t, const cli_options *o) {
             return EXIT_INPUT;
         }
     }
-    if (!job_load(t, o, &j) || !job_dims_complete(t, &j))
+    if (!job_load(t, o, &j) || !job_dims_complete(t, &j) || !job_store(t, o, TW_STORE_READ) ||
+        !job_tell_model(t, o, &j))
         return EXIT_INPUT;
     if (o->why_not)
         return why_not(t, o, &j);

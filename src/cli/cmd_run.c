@@ -187,6 +187,8 @@ int cmd_run(tool *t, const cli_options *o) {
                  tool_format(t, "%016llx", (unsigned long long)tw_compiled_plan_hash(kernel)));
         json_bool(&t->json, "stored", tw_compiled_is_stored(kernel));
     }
+    if (!reference && !j.options.loop_text.text)
+        (void)job_tell_model(t, o, &j);
     int exit = EXIT_INPUT;
     if (arrays_fill(t, &a, kernel, &j))
         exit = tool_status(execute_all(t, o, &a, kernel, reference));

@@ -31,27 +31,6 @@ static bool find_effort(tool *t, const char *name, tw_effort *effort) {
     return false;
 }
 
-/* "90", "60s", "500ms", "2m", "1h". */
-static bool find_budget(tool *t, const char *given, int64_t *ms) {
-    static const struct {
-        const char *unit;
-        int64_t ms;
-    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"", 1000}};
-    *ms = 0;
-    if (!given)
-        return true;
-    const size_t digits = strspn(given, "0123456789");
-    int64_t n = 0;
-    for (size_t k = 0; digits && digits < 8 && k < sizeof units / sizeof units[0]; k++)
-        if (strcmp(given + digits, units[k].unit) == 0 &&
-            tool_parse_int(tool_copy(t, given, digits), &n))
-            *ms = n * units[k].ms;
-    if (*ms > 0)
-        return true;
-    tool_error(t, 804, NULL, "--budget takes a time such as 60s, 500ms or 2m, not '%.200s'", given);
-    return false;
-}
-
 static void progress(void *user, const char *what, size_t done, size_t of) {
     tool *t = user;
     if (of)
@@ -150,7 +129,7 @@ int cmd_tune(tool *t, const cli_options *o) {
                                        "rank", "the model", "confirm", "note"};
     job j = {0};
     tw_tune_options tune = tw_tune_options_defaults();
-    if (!find_effort(t, o->effort, &tune.effort) || !find_budget(t, o->budget, &tune.budget_ms) ||
+    if (!find_effort(t, o->effort, &tune.effort) || !tool_budget(t, o->budget, &tune.budget_ms) ||
         !job_load(t, o, &j) || !job_dims_complete(t, &j))
         return EXIT_INPUT;
     if (!j.ir) {
@@ -169,6 +148,8 @@ int cmd_tune(tool *t, const cli_options *o) {
     tune.progress = o->quiet || o->json ? NULL : progress;
     tune.user = t;
     table_init(&u.table, t, head, sizeof head / sizeof head[0]);
+    if (!job_tell_model(t, o, &j))
+        return EXIT_INPUT;
     if (o->json) {
         json_open(&t->json, "target", '{');
         json_str(&t->json, "name", j.options.target);

@@ -3,6 +3,7 @@
  * its path.
  */
 #include "cli/job.h"
+#include "cli/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,32 @@ bool job_store(tool *t, const cli_options *o, tw_store_use use) {
     return true;
 }
 
+/* analytic, calibrated, reversed (for developers), or the file of a model. */
+static bool load_model(tool *t, const cli_options *o, tw_compile_options *options) {
+    static const char *const names[] = {"analytic", "calibrated", "reversed"};
+    for (size_t k = 0; o->model && k < sizeof names / sizeof names[0]; k++)
+        if (strcmp(o->model, names[k]) == 0)
+            options->model = names[k];
+    if (!o->model || options->model)
+        return true;
+    file *f = tool_alloc(t, 1, sizeof *f);
+    if (!file_load(t, o->model, f))
+        return false;
+    options->model_text = file_source(f);
+    return true;
+}
+
+bool job_tell_model(tool *t, const cli_options *o, const job *j) {
+    const char *model = tw_model_of(t->ctx, &j->options);
+    if (!model)
+        return false;
+    if (o->json)
+        json_str(&t->json, "model", model);
+    else if (strcmp(model, "analytic") != 0)
+        text_printf(&t->out, "model %s\n", model);
+    return true;
+}
+
 bool job_options(tool *t, const cli_options *o, tw_compile_options *options) {
     *options = tw_compile_options_defaults();
     options->target = o->target ? o->target : "cpu";
@@ -130,7 +157,7 @@ bool job_options(tool *t, const cli_options *o, tw_compile_options *options) {
         return false;
     }
     options->canonical = o->class_name && strcmp(o->class_name, "canonical") == 0;
-    if (!load_caps(t, o, options))
+    if (!load_caps(t, o, options) || !load_model(t, o, options))
         return false;
     options->threads = job_threads(o);
     if (!o->plan || strcmp(o->plan, "default") == 0 || strcmp(o->plan, "best") == 0 ||

@@ -59,6 +59,9 @@ int job_threads(const cli_options *o);
 /* --store, TILEWRIGHT_STORE or the usual place becomes t->store. Reading: one that cannot be had is
  * a warning, unless it was asked for. */
 bool job_store(tool *t, const cli_options *o, tw_store_use use);
+/* "model calibrated DATE", a line unless it is analytic; --json: the member "model". False:
+ * there is none such. */
+bool job_tell_model(tool *t, const cli_options *o, const job *j);
 /* target, caps, plan, pins, class; FILE apart. */
 bool job_options(tool *t, const cli_options *o, tw_compile_options *options);
 /* The whole of it for commands that take one kernel at one choice; dims and scalars as far as --set

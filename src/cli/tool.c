@@ -295,3 +295,24 @@ void tool_progress_end(tool *t) {
         (void)fputs("\r\033[K", stderr);
     t->progress_shown = false;
 }
+
+/* "90", "60s", "500ms", "2m", "1h". */
+bool tool_budget(tool *t, const char *given, int64_t *ms) {
+    static const struct {
+        const char *unit;
+        int64_t ms;
+    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"", 1000}};
+    *ms = 0;
+    if (!given)
+        return true;
+    const size_t digits = strspn(given, "0123456789");
+    int64_t n = 0;
+    for (size_t k = 0; digits && digits < 8 && k < sizeof units / sizeof units[0]; k++)
+        if (strcmp(given + digits, units[k].unit) == 0 &&
+            tool_parse_int(tool_copy(t, given, digits), &n))
+            *ms = n * units[k].ms;
+    if (*ms > 0)
+        return true;
+    tool_error(t, 804, NULL, "--budget takes a time such as 60s, 500ms or 2m, not '%.200s'", given);
+    return false;
+}

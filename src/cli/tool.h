@@ -67,6 +67,8 @@ bool tool_write_all(tool *t, tool_write_job *jobs, size_t n); /* all or none */
 bool tool_same_file(const char *a, const char *b);
 bool tool_exists(const char *path);
 bool tool_parse_int(const char *from, int64_t *v);
+/* --budget: "90", "60s", "500ms", "2m", "1h"; NULL: 0. False after an error. */
+bool tool_budget(tool *t, const char *given, int64_t *ms);
 
 /* Progress on stderr, from the second second on, on a terminal only; quiet and --json keep it off.
  */

@@ -88,9 +88,8 @@ tw_status tw_plan_figures(tw_context *ctx, const tw_ir *ir, const tw_compile_opt
         TWI_UNGUARD(&ctx->mem, saved);
         return TW_ERR_MEMORY;
     }
-    const bool ok = twi_where_find(ctx, o->target, &o->caps, o->pins, o->n_pins, &p.where) &&
-                    twi_path_specialise(&p, ir, o) && twi_path_class(&p, o->canonical) &&
-                    twi_path_plan(&p, o) && twi_path_lower(&p);
+    const bool ok = twi_where_of(ctx, o, &p.where) && twi_path_specialise(&p, ir, o) &&
+                    twi_path_class(&p, o->canonical) && twi_path_plan(&p, o) && twi_path_lower(&p);
     for (uint32_t s = 0; ok && s < p.plans->n; s++)
         tell(&p, s, fn, user);
     TWI_UNGUARD(&ctx->mem, saved);

@@ -68,7 +68,7 @@ static bool walk(tw_compiled *c, const tw_ir *ir, const tw_compile_options *o) {
     twi_path *p = &c->path;
     const unsigned far = o->build ? 4 : distance(o->until);
     const bool from_loop = o->loop_text.text != NULL;
-    if (!twi_where_find(c->ctx, o->target, &o->caps, o->pins, o->n_pins, &p->where))
+    if (!twi_where_of(c->ctx, o, &p->where))
         return false;
     c->text[TW_STAGE_CAPS] = print_caps(c);
     if (far >= 1 && ir) {
@@ -93,7 +93,7 @@ static bool walk(tw_compiled *c, const tw_ir *ir, const tw_compile_options *o) {
 
 /* Stored plans are for a compiler, so it must be known before. */
 static tw_status open_target(tw_compiled *c, const tw_compile_options *o) {
-    if (!twi_where_find(c->ctx, o->target, &o->caps, o->pins, o->n_pins, &c->path.where))
+    if (!twi_where_of(c->ctx, o, &c->path.where))
         return TW_ERR_INPUT;
     c->target = twi_where_open(c->ctx, &c->path.where);
     if (!c->target)

@@ -23,7 +23,8 @@ typedef struct {
     twi_where_kind kind; /* NOWHERE: recorded caps of a device that is not here */
     twi_caps caps;
     const char *name;
-    unsigned device; /* number: cuda:N, opencl:N */
+    unsigned device;               /* number: cuda:N, opencl:N */
+    const struct twi_model *model; /* calibrated, whose prices caps have; NULL: none */
 } twi_where;
 /* A device with a driver, which a process must not open before it forks. */
 static inline bool twi_where_is_device(const twi_where *w) {
@@ -36,6 +37,11 @@ static inline bool twi_where_compiles(const twi_where *where) {
 /* False: diagnostics. */
 bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,
                     const char *const *pins, size_t n_pins, twi_where *out);
+/* The same with the model that the options ask for (model.c). */
+bool twi_where_of(tw_context *ctx, const tw_compile_options *o, twi_where *out);
+/* Takes the model that the store has for the device; false: none. */
+bool twi_where_stored_model(tw_context *ctx, twi_where *where);
+const char *twi_where_model_name(tw_context *ctx, const twi_where *where); /* in the store */
 /* What its source is written in; NULL: no language (the interpreter's machines). */
 const twi_dialect *twi_where_dialect(const tw_context *ctx, const twi_where *where);
 const char *twi_caps_text(tw_context *ctx, const twi_caps *caps);

@@ -5,8 +5,8 @@
 
 /* Both questions start alike: up to the lifted IR on the target's caps. */
 static bool prepare(twi_path *p, const tw_ir *ir, const tw_compile_options *o) {
-    return twi_where_find(p->ctx, o->target, &o->caps, o->pins, o->n_pins, &p->where) &&
-           twi_path_specialise(p, ir, o) && twi_path_class(p, o->canonical);
+    return twi_where_of(p->ctx, o, &p->where) && twi_path_specialise(p, ir, o) &&
+           twi_path_class(p, o->canonical);
 }
 
 static tw_candidate view(twi_path *p, const twi_candidate *c) {

@@ -108,6 +108,7 @@ void twi_unit_run(twi_unit *u) {
         refused(u, "-", twi_first_error(u->ctx, "no such target"));
         return;
     }
+    (void)twi_where_stored_model(u->ctx, &u->where); /* as run plans */
     p.where = u->where;
     if (!twi_path_specialise(&p, u->c->ir, &options)) {
         refused(u, "-", twi_first_error(u->ctx, "the case cannot be had"));

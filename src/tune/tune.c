@@ -315,8 +315,7 @@ static tw_status measure(twi_tuning *t) {
 
 static tw_status tune(twi_tuning *t, tw_tune_fn fn, void *user) {
     twi_path *p = &t->path;
-    if (!twi_where_find(t->ctx, t->compile->target, &t->compile->caps, t->compile->pins,
-                        t->compile->n_pins, &p->where) ||
+    if (!twi_where_of(t->ctx, t->compile, &p->where) ||
         !twi_path_specialise(p, t->program, t->compile) ||
         !twi_path_class(p, t->compile->canonical))
         return TW_ERR_INPUT;
