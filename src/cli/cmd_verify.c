@@ -8,10 +8,19 @@
 
 #include <string.h>
 
+/* One choice of types, constants and params, built. */
+typedef struct built {
+    size_t kernel;
+    const char *types, *params; /* "T=f32", "BI=32 BJ=64" */
+    const tw_ir *ir;
+    const struct built *next;
+} built;
+
 typedef struct {
     tool *t;
     const cli_options *o;
     settings set;
+    const built *builds; /* each once */
     tw_verify_case *at;
     size_t n, cap;
     tw_source *plans, *loops;
@@ -75,6 +84,50 @@ static bool choices(verify *v, const of_kernel *of, bool params, cases *out) {
     return out->n > 0;
 }
 
+static bool among(const char *const *names, size_t n, const char *name) {
+    for (size_t k = 0; k < n; k++)
+        if (strcmp(names[k], name) == 0)
+            return true;
+    return false;
+}
+
+/* Is each name of a case declared? Else it would say something that nobody hears. */
+static bool names_known(verify *v, const of_kernel *of, const tw_ir *ir, const pairs *one) {
+    tool *t = v->t;
+    list names = {0};
+    list_add(t, &names, "kernel");
+    for (size_t k = 0; k < (of->program ? tw_program_kernels(of->program) : 1); k++)
+        settings_names(t, &names, of->program, k, ir); /* a file's kernels may share cases */
+    for (size_t k = 0; k < one->n; k++) {
+        const char *name = one->at[k].name;
+        if (among(names.at, names.n, name))
+            continue;
+        tool_error(t, 825, tool_nearest_help(t, name, names.at, names.n),
+                   "case '%s': no type, constant, dim, param or scalar is named %.100s",
+                   pairs_text(t, one), name);
+        return false;
+    }
+    return true;
+}
+
+/* Are its choices in their sets? Else it would be passed over without a word. */
+static bool choices_known(verify *v, const of_kernel *of, const pairs *one) {
+    tool *t = v->t;
+    for (size_t k = 0; of->program && k < tw_program_decls(of->program, of->kernel); k++) {
+        const tw_decl *d = tw_program_decl(of->program, of->kernel, k);
+        const char *value = pairs_find(one, d->name);
+        text all = {.t = t};
+        if (!d->choices || d->open || !value || among(d->choice, d->choices, value))
+            continue;
+        for (size_t c = 0; c < d->choices; c++)
+            text_printf(&all, "%s%s", c ? ", " : "", d->choice[c]);
+        tool_error(t, 825, tool_nearest_help(t, value, d->choice, d->choices),
+                   "case '%s': %s is one of %s", pairs_text(t, one), d->name, all.at);
+        return false;
+    }
+    return true;
+}
+
 /* Cases: a product if --set names every dim; else the file's; else made up. */
 static bool find_cases(verify *v, const of_kernel *of, const tw_ir *ir, cases *out) {
     tool *t = v->t;
@@ -108,8 +161,11 @@ static bool find_cases(verify *v, const of_kernel *of, const tw_ir *ir, cases *o
     const char *name = of->program ? tw_program_kernel(of->program, of->kernel) : tw_ir_kernel(ir);
     for (size_t k = 0; k < all.n; k++) {
         const char *mine = pairs_find(&all.at[k], "kernel");
-        if (!mine || strcmp(mine, name) == 0)
-            cases_add(t, out, all.at[k]);
+        if (mine && strcmp(mine, name) != 0)
+            continue;
+        if (!names_known(v, of, ir, &all.at[k]) || !choices_known(v, of, &all.at[k]))
+            return false;
+        cases_add(t, out, all.at[k]);
     }
     if (!out->n)
         tool_error(t, 825, NULL, "%s has no case for kernel %s", path, name);
@@ -124,6 +180,27 @@ static bool fits(const pairs *combo, const pairs *one) {
             return false;
     }
     return true;
+}
+
+/* May a case give this constant a value of its own? One with a default, unless --set has it. */
+static bool is_open(verify *v, const of_kernel *of, const char *name) {
+    for (size_t k = 0; k < tw_program_decls(of->program, of->kernel); k++) {
+        const tw_decl *d = tw_program_decl(of->program, of->kernel, k);
+        if (d->open && strcmp(d->name, name) == 0)
+            return !settings_find(&v->set, name);
+    }
+    return false;
+}
+
+static pairs with_open(verify *v, const of_kernel *of, const pairs *combo, const pairs *one) {
+    pairs mine = {tool_alloc(v->t, combo->n, sizeof *mine.at), combo->n};
+    for (size_t k = 0; k < combo->n; k++) {
+        const char *value = pairs_find(one, combo->at[k].name);
+        mine.at[k] = combo->at[k];
+        if (value && is_open(v, of, mine.at[k].name))
+            mine.at[k].value = value;
+    }
+    return mine;
 }
 
 /* Values of the IR's dims and scalars in this case; text: the dims alone. */
@@ -168,12 +245,6 @@ static bool bind(verify *v, const tw_ir *ir, const pairs *one, tw_verify_case *c
     return true;
 }
 
-/* One choice of types, constants and params, built. */
-typedef struct {
-    const tw_ir *ir;            /* NULL: not built yet */
-    const char *types, *params; /* "T=f32", "BI=32 BJ=64" */
-} built;
-
 static bool add_one(verify *v, const built *b, const pairs *one, size_t k, size_t of) {
     tw_verify_case c = {.ir = b->ir,
                         .types = b->types,
@@ -199,40 +270,51 @@ static bool add_one(verify *v, const built *b, const pairs *one, size_t k, size_
     return true;
 }
 
-static bool build_ir(verify *v, const of_kernel *k, const pairs *combo, const pairs *params,
-                     built *out) {
+static const built *build_ir(verify *v, const of_kernel *k, const pairs *combo,
+                             const pairs *params) {
     tool *t = v->t;
     settings s = {0};
-    if (out->ir)
-        return true;
+    built *b = tool_alloc(t, 1, sizeof *b);
+    *b = (built){k->kernel, pairs_text(t, combo), pairs_text(t, params), NULL, v->builds};
+    for (const built *at = v->builds; at; at = at->next)
+        if (at->kernel == b->kernel && strcmp(at->types, b->types) == 0 &&
+            strcmp(at->params, b->params) == 0)
+            return at;
     for (size_t c = 0; c < combo->n + params->n; c++) {
         const pair *p = c < combo->n ? &combo->at[c] : &params->at[c - combo->n];
         if (!settings_add(t, &s, tool_format(t, "%s=%s", p->name, p->value)))
-            return false;
+            return NULL;
     }
     const char *all;
-    out->ir = program_build(t, k->program, k->kernel, &s, &all);
-    out->types = pairs_text(t, combo);
-    out->params = pairs_text(t, params);
-    return out->ir != NULL;
+    b->ir = program_build(t, k->program, k->kernel, &s, &all);
+    v->builds = b;
+    return b->ir ? b : NULL;
 }
 
-/* Params: each case has one choice of them in turn, the defaults first. */
+/* Params: each case has one choice of them in turn, the defaults first, or those it names. */
+static const pairs *turn(const cases *params, size_t k, const pairs *one) {
+    for (size_t c = 0; c < params->n; c++)
+        if (fits(&params->at[(k + c) % params->n], one))
+            return &params->at[(k + c) % params->n];
+    return NULL;
+}
+
 static bool add_combo(verify *v, const of_kernel *of, const pairs *combo, const cases *params) {
     tool *t = v->t;
-    built *one = tool_alloc(t, params->n, sizeof *one);
-    cases all = {0}, mine = {0};
-    if (!build_ir(v, of, combo, &params->at[0], &one[0]) || !find_cases(v, of, one[0].ir, &all))
+    cases all = {0}, mine = {0}, constants = {0};
+    const built *b = build_ir(v, of, combo, &params->at[0]);
+    if (!b || !find_cases(v, of, b->ir, &all))
         return false;
-    for (size_t k = 0; k < all.n; k++)
-        if (fits(combo, &all.at[k]))
-            cases_add(t, &mine, all.at[k]);
+    for (size_t k = 0; k < all.n; k++) {
+        pairs own = with_open(v, of, combo, &all.at[k]);
+        if (!fits(&own, &all.at[k]) || !turn(params, 0, &all.at[k]))
+            continue;
+        cases_add(t, &mine, all.at[k]);
+        cases_add(t, &constants, own);
+    }
     for (size_t k = 0; k < mine.n; k++) {
-        size_t choice = k % params->n;
-        for (size_t c = 0; c < params->n && !fits(&params->at[choice], &mine.at[k]); c++)
-            choice = (choice + 1) % params->n;
-        if (!build_ir(v, of, combo, &params->at[choice], &one[choice]) ||
-            !add_one(v, &one[choice], &mine.at[k], k, mine.n))
+        b = build_ir(v, of, &constants.at[k], turn(params, k, &mine.at[k]));
+        if (!b || !add_one(v, b, &mine.at[k], k, mine.n))
             return false;
     }
     return true;
@@ -266,6 +348,13 @@ static bool add_program(verify *v) {
     return true;
 }
 
+/* --set and the cases may leave nothing of each other. */
+static bool some_case(verify *v) {
+    if (!v->n)
+        tool_error(v->t, 825, "--cases FILE, or less of --set", "no case has what --set gives");
+    return v->n > 0;
+}
+
 static bool add_tile(verify *v) {
     tool *t = v->t;
     file *f = tool_alloc(t, 1, sizeof *f);
@@ -280,7 +369,7 @@ static bool add_tile(verify *v) {
     if (!settings_known(t, &v->set, NULL, 0, ir) || !find_cases(v, &(of_kernel){NULL, 0}, ir, &all))
         return false;
     for (size_t k = 0; k < all.n; k++)
-        if (!add_one(v, &(built){ir, "", ""}, &all.at[k], k, all.n))
+        if (!add_one(v, &(built){.ir = ir, .types = "", .params = ""}, &all.at[k], k, all.n))
             return false;
     return true;
 }
@@ -416,7 +505,7 @@ int cmd_verify(tool *t, const cli_options *o) {
         ((o->store || (o->plan && strcmp(o->plan, "best") == 0)) &&
          !job_store(t, o, TW_STORE_READ)) ||
         !settings_parse(t, &o->set, &v.set) || !load_plans(&v, &options) ||
-        !(from_tile ? add_tile(&v) : add_program(&v)))
+        !(from_tile ? add_tile(&v) : add_program(&v)) || !some_case(&v))
         return EXIT_INPUT;
     tw_verify_options verify_options = tw_verify_options_defaults();
     verify_options.target = options.target;

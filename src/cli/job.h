@@ -21,8 +21,10 @@ typedef struct settings {
 bool settings_add(tool *t, settings *s, const char *item); /* "R=128,W=1024", "T=f32,bf16" */
 bool settings_parse(tool *t, const list *items, settings *s);
 setting *settings_find(const settings *s, const char *name);
-/* Every name must be one that the kernel declares; says which are near. program NULL: what the IR
- * has. */
+/* Types, constants, dims, params and scalars by name. program NULL: what the IR has. */
+void settings_names(tool *t, list *names, const tw_program *program, size_t kernel,
+                    const tw_ir *ir);
+/* Every name must be one that the kernel declares; says which are near. */
 bool settings_known(tool *t, settings *s, const tw_program *program, size_t kernel,
                     const tw_ir *ir);
 bool settings_single(tool *t, const settings *s); /* lists are for verify-run */

@@ -56,7 +56,7 @@ setting *settings_find(const settings *s, const char *name) {
     return NULL;
 }
 
-static void collect(tool *t, list *names, const tw_program *program, size_t kernel,
+void settings_names(tool *t, list *names, const tw_program *program, size_t kernel,
                     const tw_ir *ir) {
     for (size_t k = 0; program && k < tw_program_decls(program, kernel); k++) {
         const tw_decl *d = tw_program_decl(program, kernel, k);
@@ -74,7 +74,7 @@ bool settings_known(tool *t, settings *s, const tw_program *program, size_t kern
                     const tw_ir *ir) {
     list names = {0};
     bool ok = true;
-    collect(t, &names, program, kernel, ir);
+    settings_names(t, &names, program, kernel, ir);
     for (size_t k = 0; k < s->n; k++) {
         bool found = false;
         for (size_t j = 0; j < names.n && !found; j++)
