@@ -2,11 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ours and the peers in one process, on the same arrays, in turns: each contender runs a batch of at least BATCH_MS a round, the
 order turns round by round, the median of ROUNDS batches counts. Threads that wait for work spin for a while before they sleep,
-and would take a core from the next contender: before each batch all rest for REST_MS, then warm up. Calls go through ctypes on
-every side (torch: its own binding), so that small cases hold that too. One thread by its own processor time, then two by the wall's (THREADS=1,2). Ours is judged by the oracle. Prints a line a case; N=cases limits a run; the table goes to bench/results/ (RESULTS=folder) when all ran.
-Exit: 0 all within, 1 short or wrong, 3 no peer."""
+and would take a core from the next contender: before each batch all rest for REST_MS, then warm up. Ours is called through ctypes,
+peers by their own bindings, so that small cases hold that too. One thread by its own processor time, then two by the wall's (THREADS=1,2). Ours is judged by the
+oracle; more threads must give the bits that were judged. Where a case moves more than the caches hold, a copy of as many bytes
+(memmove, a part a thread) takes its turns too.
+
+Prints a line a case: microseconds of a call (less is better), the ratio to the best peer (less is better), the verdict. Cases that
+are measured are kept in STATE/PART.json (default build/bench-cpu) and not measured again with the same library and peers;
+BUDGET=seconds ends a call, the next one goes on. K=kernel,.., SHAPES=RxW,.., TYPES=T,.., N=cases limit a run, PEERS=names the peers,
+PEERS_FILE=file.py takes others. When all ran, the table goes to bench/results/ (RESULTS=folder).
+Exit: 0 all within, 1 short, wrong or left, 3 no peer."""
 import ctypes
 import datetime
+import importlib.util
 import json
 import math
 import os
@@ -14,58 +22,102 @@ import platform
 import re
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [ROOT, os.path.join(ROOT, "bench/cpu")]
-import numpy
-
 import cases as table
 from bench.peers import cpu_peers, ours
+from bench.peers.arrays import Array
+from bench.peers.kept import Kept
 
-SCHEMA = "tilewright/bench-cpu/1"
-ROUNDS, BATCH_MS, WARM_MS, REST_MS = 9, 40, 200, 50
+START = time.monotonic()
+SCHEMA = "tilewright/bench-cpu/2"
 
 
 def setting(name, default):
     return os.environ.get(name) or default
 
 
-def aligned(shape, seed=None):
-    """On a line of cache; random where there is a seed."""
-    size = math.prod(shape)
-    block = numpy.zeros(size + 16, numpy.float32)
-    at = -block.ctypes.data // 4 % 16
-    array = block[at:at + size].reshape(shape)
-    if seed is not None:
-        array[...] = numpy.random.default_rng(seed).standard_normal(shape)
-    return array
+def words(name):
+    return setting(name, "").replace(",", " ").split()
+
+
+ROUNDS, BATCH_MS, WARM_MS, REST_MS = 9, *(float(setting(name, text)) for name, text in
+                                          (("BATCH_MS", "40"), ("WARM_MS", "200"), ("REST_MS", "50")))
+FAR_BYTES = int(setting("FAR_BYTES", str(table.FAR_BYTES)))
+DIFFERENT = 0.03  # of the greatest value: a peer that is further from ours than a narrow type explains computes something else
+
+
+def find_peers():
+    """The peers' module: bench/peers/cpu_peers.py, or PEERS_FILE with the same names."""
+    path = os.environ.get("PEERS_FILE")
+    if not path:
+        return cpu_peers
+    spec = importlib.util.spec_from_file_location("peers_file", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 class Ours:
     """The default plan of a case."""
 
-    def __init__(self, tw, case, threads):
-        self.kernel = tw.compile(os.path.join(ROOT, f"kernels/{case.kernel}.tile"), "cpu", case.types, case.dims)
-        self.arrays = {}
+    def __init__(self, tw, case):
+        self.kernel = tw.compile(kernel_file(case), "cpu", case.types, case.dims)
+        self.arrays, self.roles = {}, [arg.role for arg in self.kernel.args]
         for k, arg in enumerate(self.kernel.args):
-            self.arrays[arg.name.decode()] = aligned(self.kernel.shape(k), k + 1 if arg.role == ours.IN else None)
-        self.call = self.kernel.call([x.ctypes.data for x in self.arrays.values()])
-        self.call.raw.threads = threads
+            array = Array(self.kernel.elem(k), self.kernel.shape(k), self.kernel.bytes(k))
+            if arg.role == ours.IN:
+                self.kernel.fill(k, k + 1, array.address)
+            self.arrays[arg.name.decode()] = array
+        self.call = self.kernel.call([x.address for x in self.arrays.values()])
+        self.bytes = sum(x.bytes for x in self.arrays.values())
+        self.judged = None
+
+    def threads(self, count):
+        self.call.raw.threads = count
 
     def step(self):
         fn, kernel, call = self.call.run_fn, self.kernel.kernel, ctypes.byref(self.call.raw)
         return lambda: fn(kernel, call)
 
-    def result(self):
-        return next(x for arg, x in zip(self.kernel.args, self.arrays.values()) if arg.role != ours.IN)
+    def results(self):
+        return [x for role, x in zip(self.roles, self.arrays.values()) if role != ours.IN]
 
     def verdict(self):
-        """Of the oracle, which takes a sample where the case is large."""
-        self.result()[...] = numpy.nan
+        """Of the oracle, which takes a sample where the case is large; later calls must give the same bits."""
+        for x in self.results():
+            x.poison()
         self.call.run()
-        before = [x.ctypes.data if arg.role == ours.IN else None for arg, x in zip(self.kernel.args, self.arrays.values())]
-        return ours.oracle_says(lambda: self.kernel.judge(before, [x.ctypes.data for x in self.arrays.values()]))
+        bits = [x.content() for x in self.results()]
+        if self.judged:
+            return self.judged[1] if bits == self.judged[0] else "WRONG other bits than those that were judged"
+        before = [x.address if role == ours.IN else None for role, x in zip(self.roles, self.arrays.values())]
+        said = ours.oracle_says(lambda: self.kernel.judge(before, [x.address for x in self.arrays.values()]))
+        self.judged = bits, said
+        return said
+
+
+class Copy:
+    """As many bytes as a case moves: half of them read, half written."""
+
+    def __init__(self, size, threads):
+        self.pool = ThreadPoolExecutor(threads)
+        part = size // 2 // threads
+        self.source, self.target = (Array("u8", (size // 2,), size // 2) for _ in range(2))
+        ctypes.memset(self.source.address, 1, size // 2)
+        self.parts = [(self.target.address + k * part, self.source.address + k * part, part) for k in range(threads)]
+
+    def step(self):
+        if len(self.parts) == 1:
+            return lambda: ctypes.memmove(*self.parts[0])
+        return lambda: list(self.pool.map(lambda part: ctypes.memmove(*part), self.parts))
+
+
+def kernel_file(case):
+    return os.path.join(ROOT, f"kernels/{case.kernel}.tile")
 
 
 def batch(step, calls, clock):
@@ -94,30 +146,61 @@ def measure(steps, clock):
     return {name: sorted(s)[len(s) // 2] for name, s in samples.items()}, samples
 
 
-def run_case(case, tw, peers, threads):
-    mine = Ours(tw, case, threads)
-    verdict = mine.verdict()
-    steps = {"tilewright": mine.step()}
+def join_peers(mine, case, module, peers, threads, notes):
+    """{name: step} of those that compute the same as ours just did; why others do not is noted."""
+    steps = {}
     for peer in peers:
-        peer.threads(threads)
-        steps[peer.name] = getattr(peer, case.kernel)(mine.arrays, aligned(mine.result().shape))
+        try:
+            peer.threads(threads)
+            step = peer.step(case.kernel, mine.arrays)
+            if step is None:
+                continue
+            result, apart = step(), 0.0
+            if result is not None:
+                apart = module.difference(result, mine.results()[0])
+            if apart <= DIFFERENT:
+                steps[peer.name] = step
+            else:
+                notes[peer.name] = f"its result is {apart:.3g} of the greatest value apart from ours"
+        except Exception as why:  # a peer that fails is told, and the case goes on
+            notes[peer.name] = f"failed: {type(why).__name__}: {str(why)[:200]}"
+    return steps
+
+
+def run_case(mine, case, module, peers, threads):
+    mine.threads(threads)
+    record = {"case": table.name(case), "threads": threads, "bytes": mine.bytes, "verdict": mine.verdict(), "notes": {}}
+    steps = {"tilewright": mine.step(), **join_peers(mine, case, module, peers, threads, record["notes"])}
+    if mine.bytes > FAR_BYTES:
+        steps["copy"] = Copy(mine.bytes, threads).step()
     medians, samples = measure(steps, time.thread_time_ns if threads == 1 else time.perf_counter_ns)
-    best = min((medians[peer.name], peer.name) for peer in peers)
-    record = {"case": table.name(case), "threads": threads, "verdict": verdict, "median_ns": medians, "samples_ns": samples,
-              "best_peer": best[1], "ratio": medians["tilewright"] / best[0], "plan": mine.kernel.text("plan")}
-    mine.kernel.release()
-    times = "  ".join(f"{name} {ns / 1000:.2f}" for name, ns in medians.items())
-    print(f"{record['case']:28} {threads} thread{'s' if threads > 1 else ' '}  {times} us  ratio {record['ratio']:.3f}  {verdict}",
-          flush=True)
+    against = {name: ns for name, ns in medians.items() if name not in ("tilewright", "copy")}
+    record.update(median_ns=medians, samples_ns=samples, plan=mine.kernel.text("plan"))
+    if against:
+        record["best_peer"] = min(against, key=against.get)
+        record["ratio"] = medians["tilewright"] / against[record["best_peer"]]
+    if "copy" in medians:
+        record["copy_rate"] = medians["copy"] / medians["tilewright"]
     return record
+
+
+def line(record):
+    if "absent" in record:
+        return f"{record['case']:32} {record['absent']}"
+    times = "  ".join(f"{name} {ns / 1000:.2f}" for name, ns in record["median_ns"].items())
+    ratio = f"ratio {record['ratio']:.3f}" if "ratio" in record else "no peer"
+    far = f"  {record['copy_rate']:.2f} of the copy rate" if "copy_rate" in record else ""
+    notes = "".join(f"\n    {peer}: {why}" for peer, why in record["notes"].items())
+    return (f"{record['case']:32} {record['threads']} thread{'s' if record['threads'] > 1 else ' '}  {times} us  {ratio}{far}  "
+            f"{record['verdict']}{notes}")
 
 
 def hardware():
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         text = file.read()
-    words = dict(re.findall(r"^(model name|flags|cpu MHz)\s*:\s*(.*)$", text, re.M))
-    wanted = [flag for flag in words.get("flags", "").split() if flag.startswith(("avx", "fma", "amx"))]
-    return {"processor": words.get("model name", platform.machine()), "cores": os.cpu_count(), "flags": " ".join(wanted)}
+    found = dict(re.findall(r"^(model name|flags|cpu MHz)\s*:\s*(.*)$", text, re.M))
+    wanted = [flag for flag in found.get("flags", "").split() if flag.startswith(("avx", "fma", "amx"))]
+    return {"processor": found.get("model name", platform.machine()), "cores": os.cpu_count(), "flags": " ".join(wanted)}
 
 
 def say(what, value, target, good):
@@ -125,57 +208,114 @@ def say(what, value, target, good):
     return good
 
 
-def judge(part, records):
-    """All targets; each printed beside its value."""
-    good = True
-    for threads in sorted({r["threads"] for r in records}):
-        mine = [r for r in records if r["threads"] == threads]
-        mean = math.exp(sum(math.log(r["ratio"]) for r in mine) / len(mine))
-        worst = max(mine, key=lambda r: r["ratio"])
-        good = say(f"{threads} thread(s), geometric mean of ratios", mean, f"<= {part.mean}", mean <= part.mean) and good
-        good = say(f"{threads} thread(s), worst ratio ({worst['case']})", worst["ratio"], f"<= {part.worst}",
+def mean(ratios):
+    return math.exp(sum(math.log(r) for r in ratios) / len(ratios))
+
+
+def judge_threads(part, mine, count):
+    """The targets of one number of threads; each printed beside its value."""
+    good, who = True, f"{count} thread(s), "
+    for peer, most in part.means.items():
+        ratios = [r["ratio"] if peer == "best" else r["median_ns"]["tilewright"] / r["median_ns"][peer]
+                  for r in mine if (peer == "best" and "ratio" in r) or peer in r["median_ns"]]
+        if ratios:
+            good = say(f"{who}geometric mean of {len(ratios)} ratios to {peer}", mean(ratios), f"<= {most}", mean(ratios) <= most) and good
+    worst = max((r for r in mine if "ratio" in r), key=lambda r: r["ratio"], default=None)
+    if worst:
+        good = say(f"{who}worst ratio ({worst['case']} to {worst['best_peer']})", worst["ratio"], f"<= {part.worst}",
                    worst["ratio"] <= part.worst) and good
+    far = min((r for r in mine if "copy_rate" in r), key=lambda r: r["copy_rate"], default=None)
+    if far and part.copy:
+        good = say(f"{who}least part of the copy rate ({far['case']})", far["copy_rate"], f">= {part.copy}",
+                   far["copy_rate"] >= part.copy) and good
+    return good
+
+
+def judge(part, records):
+    """True: all is as it is wanted."""
+    timed = [r for r in records if "absent" not in r]
+    good = len(timed) == len(records) and all(r["verdict"].startswith("right") for r in timed)
+    for count in sorted({r["threads"] for r in timed}):
+        good = judge_threads(part, [r for r in timed if r["threads"] == count], count) and good
     for name, least in part.threads.items():
-        times = {r["threads"]: r["median_ns"]["tilewright"] for r in records if r["case"] == name}
+        times = {r["threads"]: r["median_ns"]["tilewright"] for r in timed if r["case"] == name}
         if 1 in times and 2 in times:
             gain = times[1] / times[2]
             good = say(f"{name}, two threads over one", gain, f">= {least}", gain >= least) and good
-    return good and all(r["verdict"].startswith("right") for r in records)
+    return good
 
 
-def publish(name, tw, peers, records):
+def publish(name, tw, module, peers, records):
     folder = setting("RESULTS", os.path.join(ROOT, "bench/results"))
     os.makedirs(folder, exist_ok=True)
     day = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
     path = os.path.join(folder, f"cpu-{name}-{day}.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"schema": SCHEMA, "part": name, "date": day, "hardware": hardware(), "tilewright": tw.version,
-                   "peers": {peer.name: peer.about() for peer in peers}, "absent": cpu_peers.absent,
+                   "peers": {peer.name: peer.about() for peer in peers}, "absent": module.absent,
                    "command": f"make bench-cpu PART={name}", "protocol": __doc__, "rows": records}, file, indent=1)
         file.write("\n")
     print(f"{name}: {os.path.relpath(path, ROOT)}", flush=True)
 
 
+def wanted(case):
+    return all(not words(key) or value in words(key) for key, value in
+               (("K", case.kernel), ("SHAPES", case.shape), ("TYPES", case.types["T"])))
+
+
+class Run:
+    """One part: what is kept, what is measured now."""
+
+    def __init__(self, name, tw, module, peers):
+        self.name, self.tw, self.module, self.peers, self.part = name, tw, module, peers, table.PARTS[name]
+        self.cases = [case for case in self.part.cases if wanted(case)][:int(setting("N", "1000"))]
+        self.counts = [int(n) for n in setting("THREADS", "1,2").split(",")]
+        about = {peer.name: peer.about() for peer in peers}
+        self.kept = Kept(setting("STATE", os.path.join(ROOT, "build/bench-cpu")), name, tw.path, json.dumps(about))
+        self.records = []
+
+    def one(self, case):
+        """Records of a case, a number of threads each; False: the time is up."""
+        names = [f"{table.name(case)} {count}" for count in self.counts]
+        if not os.path.exists(kernel_file(case)):
+            self.records.append({"case": table.name(case), "absent": f"there is no kernels/{case.kernel}.tile"})
+            print(line(self.records[-1]), flush=True)
+            return True
+        mine = None
+        for count, key in zip(self.counts, names):
+            if key not in self.kept.records:
+                if time.monotonic() - START > float(setting("BUDGET", "1e9")):
+                    return False
+                mine = mine or Ours(self.tw, case)
+                self.kept.add(key, run_case(mine, case, self.module, self.peers, count))
+                print(line(self.kept.records[key]), flush=True)
+            self.records.append(self.kept.records[key])
+        if mine:
+            mine.kernel.release()
+        return True
+
+    def all(self):
+        """True: all is as it is wanted."""
+        before = len(self.kept.records)
+        done = sum(self.one(case) for case in self.cases)
+        good = judge(self.part, self.records)
+        left = len(self.cases) - done
+        print(f"{self.name}: {done} cases, {len(self.kept.records) - before} measured now, {left} left for another call", flush=True)
+        if not left and len(self.cases) == len(self.part.cases) and self.counts == [1, 2]:
+            publish(self.name, self.tw, self.module, self.peers, self.records)
+        return good and not left
+
+
 def main():
-    tw, peers = ours.Tilewright(), cpu_peers.peers()
-    wanted = setting("PEERS", "").replace(",", " ").split()
-    peers = [peer for peer in peers if not wanted or peer.name in wanted]
+    tw, module = ours.Tilewright(), find_peers()
+    peers = [peer for peer in module.peers() if not words("PEERS") or peer.name in words("PEERS")]
     if not peers:
-        print(f"no peer: {cpu_peers.absent}")
+        print(f"no peer: {module.absent}")
         return 3
-    print(f"{hardware()['processor']}, {os.cpu_count()} cores, Tilewright {tw.version}; absent: {cpu_peers.absent or 'nothing'}")
+    print(f"{hardware()['processor']}, {os.cpu_count()} cores, Tilewright {tw.version}; absent: {module.absent or 'nothing'}")
     for peer in peers:
         print(f"{peer.name}: {peer.about()}", flush=True)
-    good = True
-    for name in setting("PART", "gemm").replace(",", " ").split():
-        part = table.PARTS[name]
-        chosen = part.cases[:int(setting("N", "1000"))]
-        counts = [int(n) for n in setting("THREADS", "1,2").split(",")]
-        records = [run_case(case, tw, peers, threads) for threads in counts for case in chosen]
-        good = judge(part, records) and good
-        if len(records) == 2 * len(part.cases):
-            publish(name, tw, peers, records)
-    return 0 if good else 1
+    return int(not all([Run(name, tw, module, peers).all() for name in words("PART") or ["gemm"]]))
 
 
 if __name__ == "__main__":

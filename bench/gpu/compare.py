@@ -29,8 +29,9 @@ import protocol
 from contest import FAMILIES, OnHost
 from machine import RESULTS, ROOT, SETS, STATE, TARGET, Machine, open_driver, setting
 from bench.peers import known, ours
+from bench.peers.kept import Kept
 
-__all__ = ["Machine", "OnHost", "open_driver"]
+__all__ = ["Kept", "Machine", "OnHost", "open_driver"]
 START = time.monotonic()
 SCHEMA = "tilewright/bench-gpu/3"
 WANTED_PEERS = setting("PEERS", "").replace(",", " ").split()
@@ -81,29 +82,6 @@ def line(record):
     verdict = "ok" if record["ok"] else record["fault"] or ("SHORT" if record["oracle"].startswith("right") else "")
     return (f"{record['kernel']:19}{record['type']:5}{record['shape']:>15}{us('ours'):>10}" + "".join(f"{us(p):>15}" for p in FAMILIES) +
             f"{ratio:>8}{record['wanted']:>8}  {verdict}; {record['oracle']}; {record['entry']}, plan of {record['plan_from']}")
-
-
-class Kept:
-    """Records of cases that were measured with this library and these plans."""
-
-    def __init__(self, part, library):
-        self.path = os.path.join(STATE, part + ".json")
-        with open(library, "rb") as file:
-            self.key = hashlib.sha256(file.read()).hexdigest()
-        self.records = {}
-        try:
-            with open(self.path, encoding="utf-8") as file:
-                kept = json.load(file)
-            self.records = kept["records"] if kept["library"] == self.key else {}
-        except (OSError, ValueError, KeyError):
-            pass
-
-    def add(self, name, record):
-        self.records[name] = record
-        os.makedirs(STATE, exist_ok=True)
-        with open(self.path + ".new", "w", encoding="utf-8") as file:
-            json.dump({"library": self.key, "records": self.records}, file)
-        os.replace(self.path + ".new", self.path)
 
 
 def publish(part, about, records):
@@ -192,7 +170,7 @@ class Run:
     """One part: what is kept, what is measured now."""
 
     def __init__(self, part):
-        self.part, self.kept = part, Kept(part, ours.find_library())
+        self.part, self.kept = part, Kept(STATE, part, ours.find_library())
         self.cases = table.chosen(part)
         self.failed, self.about = {}, None
         self.schedule = Schedule(part, [case for case in self.cases if name_of(case) not in self.kept.records],

@@ -107,7 +107,7 @@ def main():
     if TARGET.startswith("cuda"):
         compare.open_driver()
     tw, failed, left = ours.Tilewright(), [], []
-    kept = compare.Kept("forms-" + TARGET.replace(":", "-"), tw.path)
+    kept = compare.Kept(compare.STATE, "forms-" + TARGET.replace(":", "-"), tw.path)
     print(f"forms on {TARGET}\n{HEAD}", flush=True)
     for case in list(cases())[:int(setting("N", "1000"))]:
         name = " ".join(str(word) for word in case)

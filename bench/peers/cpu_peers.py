@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What CPU peers compute for our kernels. A peer is made for a case's arrays (numpy, by our names) and a number of threads, and
-is called without arguments; it writes into an array of its own, `result`. What is not installed is told by name in `absent`."""
+"""What CPU peers compute for our kernels. A peer makes a step for a case's arrays (arrays.py, by our names): a function without
+parameters that gives its result back, as a tensor or an Array, or None where that is written elsewhere each time. What is not
+installed is told by name in `absent`."""
 import ctypes
 import glob
 import os
 
-absent = {}
-try:
-    import torch
-except ImportError as why:
-    torch = None
-    absent["torch"] = str(why)
+from . import torch_peers
+
+torch, absent = torch_peers.torch, {name: why for name, why in torch_peers.absent.items() if name.startswith("torch")}
 try:
     import scipy_openblas32
 except ImportError as why:
@@ -35,18 +33,40 @@ class OpenBlas:
     def threads(self, count):
         self.lib.scipy_openblas_set_num_threads(count)
 
-    def gemm(self, a, result):
-        m, k = a["A"].shape
-        n = a["B"].shape[1]
-        arrays = (a["A"], a["B"], result)
-        at = [ctypes.c_void_p(x.ctypes.data) for x in arrays]
+    def step(self, kernel, arrays):
+        if kernel != "gemm":
+            return None
+        a, b, result = arrays["A"], arrays["B"], arrays["C"].like()
+        (m, k), n = a.shape, b.shape[1]
+        at = [ctypes.c_void_p(x.address) for x in (a, b, result)]
         one, zero = ctypes.c_float(1), ctypes.c_float(0)
         words, fn = (ROW_MAJOR, AS_IS, AS_IS, m, n, k, one, at[0], k, at[1], n, zero, at[2], n), self.lib.scipy_cblas_sgemm
-        return lambda _held=arrays: fn(*words)
+
+        def step():
+            fn(*words)
+            return result
+        return step
+
+
+def tensor(array):
+    """The same memory."""
+    flat = torch.frombuffer(array.block, dtype=torch.uint8, count=array.bytes, offset=array.offset)
+    return flat.view(torch_peers.dtype(array.elem)).reshape(array.shape)
+
+
+def difference(result, array):
+    """Of a step's result from an array: the greatest one over the greatest value, in f64. Without torch: of arrays of f32."""
+    if torch is None:
+        pairs = list(zip(memoryview(result.content()).cast("f"), memoryview(array.content()).cast("f")))
+        return max(abs(x - y) for x, y in pairs) / max(abs(y) for _, y in pairs)
+    got = (result if torch.is_tensor(result) else tensor(result)).double().reshape(array.shape)
+    want = tensor(array).double()
+    return ((got - want).abs().max() / want.abs().max().clamp(min=1e-300)).item()
 
 
 class Torch:
-    """PyTorch eager; its matrix products of f32 are MKL's, of bf16 oneDNN's."""
+    """PyTorch eager; its matrix products of f32 are MKL's, of bf16 oneDNN's. A product is written into one array, as ours is;
+    all else makes its result anew, as a program does that calls it."""
     name = "torch"
 
     def about(self):
@@ -56,10 +76,35 @@ class Torch:
     def threads(self, count):
         torch.set_num_threads(count)
 
-    def gemm(self, a, result):
-        x, y, z = (torch.from_numpy(v) for v in (a["A"], a["B"], result))
-        return lambda: torch.mm(x, y, out=z)
+    def function(self, kernel):
+        return torch_peers.FUNCTIONS.get(kernel)
+
+    def step(self, kernel, arrays):
+        tensors = {name: tensor(array) for name, array in arrays.items()}
+        if kernel == "gemm":
+            x, y, z = tensors["A"], tensors["B"], torch.empty_like(tensors["C"])
+            return lambda: torch.mm(x, y, out=z)
+        fn = self.function(kernel)
+        return fn and (lambda: fn(tensors))
+
+
+class Compiled(Torch):
+    """The same functions by torch.compile, for each case anew; no products: they are eager's."""
+    name = "torch.compile"
+
+    def about(self):
+        return f"{torch.__version__}, inductor, static shapes"
+
+    def function(self, kernel):
+        fn = torch_peers.FUNCTIONS.get(kernel)
+        if fn is None:
+            return None
+        torch._dynamo.reset()
+        return torch.compile(fn, dynamic=False)
+
+    def step(self, kernel, arrays):
+        return super().step(kernel, arrays) if kernel != "gemm" else None
 
 
 def peers():
-    return ([OpenBlas()] if scipy_openblas32 else []) + ([Torch()] if torch else [])
+    return ([OpenBlas()] if scipy_openblas32 else []) + ([Torch(), Compiled()] if torch else [])

@@ -52,6 +52,16 @@ def gelu_residual(a):
     return F.gelu(a["X"]) + a["Z"]
 
 
+def swiglu(a):
+    return F.silu(a["A"]) * a["B"]
+
+
+def rope(a):
+    x, y = a["X"].chunk(2, -1)
+    c, s = a["C"].unsqueeze(1), a["S"].unsqueeze(1)
+    return torch.cat((x * c - y * s, x * s + y * c), -1).to(a["X"].dtype)
+
+
 def gemm(a):
     return torch.mm(a["A"], a["B"])
 
@@ -73,7 +83,7 @@ def embedding(a):
 
 
 FUNCTIONS = {f.__name__: f for f in (row_sum, row_max, argmax, softmax, layernorm, residual_layernorm, rmsnorm, gelu_residual,
-                                     gemm, transpose, scan, cross_entropy, embedding)}
+                                     swiglu, rope, gemm, transpose, scan, cross_entropy, embedding)}
 DTYPES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i64": "int64", "i32": "int32",
           "i8": "int8", "u8": "uint8", "bool": "bool"}
 
