@@ -6,10 +6,11 @@
  * Templates: $0 $1 $2 operands; $T result type, $S type of operand 0, $I $U signed and unsigned
  * integers of its width, $E its element type, $R the result's element type, $N lanes of the C
  * vector, $C lanes of the value, $B bits of an element, $W bits - 1, $Z its bytes, $F suffix of a
- * function of floats, $J $V $Y x86's feature, suffix and last arguments of a builtin on it, $L $H
- * limits of a float to int cast (exact floats), $A $M least and greatest integer of the result; $Q
- * how a helper function opens; $G what stands before the type of an argument's elements behind a
- * pointer, $K compare and swap of it; @name helper of the prelude for operand 0's type; @@ in a
+ * function of floats, $J $V $Y x86's feature, suffix and last arguments of a builtin on it, $P $D
+ * suffix and last argument of one that has a mask at every size, $L $H limits of a float to int
+ * cast (exact floats), $A $M least and greatest integer of the result; $Q how a helper function
+ * opens; $G what stands before the type of an argument's elements behind a pointer, $K compare and
+ * swap of it; @name helper of the prelude for operand 0's type; @@ in a
  * helper: its own name.
  */
 #ifndef TWI_EMIT_DIALECT_H
@@ -95,6 +96,8 @@ struct twi_dialect {
     twi_words to_bool, from_bool, convert, saturate, bitcast, select; /* casts by what they do */
     twi_words widen_f16, widen_bf16, narrow_f16, narrow_bf16; /* to and from f32, where caps have
                                                                  half_casts */
+    const char
+        *over; /* vector of floats / a scalar: $0 / $1, which is a vector of $2; NULL: as / */
     twi_words wrap[TWI_ELEMENTWISE_END];   /* signed ones whose overflow the language leaves open;
                                               index arithmetic has none and goes by `op` */
     const twi_sized (*merge)[TWI_CLASSES]; /* atomics, by twi_merge_kind: $0 pointer, $1 value */

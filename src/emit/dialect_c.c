@@ -33,6 +33,49 @@ enum {
     "    " EACH "r_[l_] = __builtin_fma$F(a_[l_], b_[l_], c_[l_]); \\\n"                           \
     "    r_; })\n"
 
+/* IEEE 754-2019 maximum and minimum of vectors. */
+#define BETTER(than, equal)                                                                        \
+    "#define @@(a, b) ({ \\\n"                                                                     \
+    "    const $S a_ = (a), b_ = (b); \\\n"                                                        \
+    "    const $I g_ = ($I)(a_ " than " b_) | ($I)(a_ != a_), e_ = ($I)(a_ == b_); \\\n"           \
+    "    const $I x_ = ($I)a_, y_ = ($I)b_; \\\n"                                                  \
+    "    ($S)((e_ & " equal ") | (~e_ & ((g_ & x_) | (~g_ & y_)))); })\n"
+
+/* x86's range instruction orders zeros so (5: the greater, 4: the less, with its own sign), and
+ * passes over NaN: it is kept from lanes that have one, where the sum is a NaN. */
+#define RANGE(which, text)                                                                         \
+    "#if defined __AVX512DQ__ && defined __AVX512VL__\n"                                           \
+    "#define @@(a, b) ({ \\\n"                                                                     \
+    "    const $S a_ = (a), b_ = (b); \\\n"                                                        \
+    "    ($S)__builtin_ia32_rangep$P(a_, b_, " which ", a_ + b_, \\\n"                             \
+    "        __builtin_ia32_cmpp$P(a_, b_, 7, -1$D)$D); })\n"                                      \
+    "#else\n" text "#endif\n"
+
+/* a / s for a vector a and one s, to the bit (Markstein 1990; tests/unit/compile/division.c): the
+ * quotient by the rounded reciprocal, corrected once by the remainder, which fma gives. Where a or
+ * s is so small or large (or 0, infinite, NaN) that a step could leave the normal numbers, the
+ * division itself; s is the same in all trips, so that a compiler takes its part out of the loop.
+ */
+#define OVER                                                                                       \
+    "#if defined __AVX512F__ && $B * $N == 512 && $Z == 4\n"                                       \
+    "#define @@(a, v, s) ({ \\\n"                                                                  \
+    "    const $S a_ = (a); $S q_; \\\n"                                                           \
+    "    const $E s_ = (s), r_ = 1.0f / s_; \\\n"                                                  \
+    "    const unsigned b_ = ((union { $E f; unsigned u; }){s_}).u << 1; \\\n"                     \
+    "    const unsigned n_ = b_ - 0x43000000u < 0x78000000u ? 0x78000000u : 0u; \\\n"              \
+    "    const $U e_ = (($U)a_ << 1) - 0x43000000u; \\\n"                                          \
+    "    if (__builtin_ia32_ucmpd512_mask(($I)e_, ($I)(n_ - ($U){0}), 1, -1) == 0xffff) { \\\n"    \
+    "        const $S r2_ = r_ - ($S){0}; \\\n"                                                    \
+    "        q_ = a_ * r2_; \\\n"                                                                  \
+    "        q_ = @fma(@fma(-q_, (v), a_), r2_, q_); \\\n"                                         \
+    "    } else { \\\n"                                                                            \
+    "        q_ = a_ / (v); \\\n"                                                                  \
+    "    } \\\n"                                                                                   \
+    "    q_; })\n"                                                                                 \
+    "#else\n"                                                                                      \
+    "#define @@(a, v, s) ((a) / (v))\n"                                                            \
+    "#endif\n"
+
 /* Compare and swap until nobody came between. */
 #define SWAPPED(next)                                                                              \
     "#define @@(p, v) ({ \\\n"                                                                     \
@@ -76,20 +119,8 @@ static const twi_part parts[] = {
      "    const $S x_ = (x), y_ = (y); \\\n"
      "    x_ == y_ ? (__builtin_signbit(x_) ? x_ : y_) : x_ < y_ || x_ != x_ ? x_ : y_; })\n",
      NULL},
-    {"max", FLOAT, true, false,
-     "#define @@(a, b) ({ \\\n"
-     "    const $S a_ = (a), b_ = (b); \\\n"
-     "    const $I g_ = ($I)(a_ > b_) | ($I)(a_ != a_), e_ = ($I)(a_ == b_); \\\n"
-     "    const $I x_ = ($I)a_, y_ = ($I)b_; \\\n"
-     "    ($S)((e_ & x_ & y_) | (~e_ & ((g_ & x_) | (~g_ & y_)))); })\n",
-     NULL},
-    {"min", FLOAT, true, false,
-     "#define @@(a, b) ({ \\\n"
-     "    const $S a_ = (a), b_ = (b); \\\n"
-     "    const $I g_ = ($I)(a_ < b_) | ($I)(a_ != a_), e_ = ($I)(a_ == b_); \\\n"
-     "    const $I x_ = ($I)a_, y_ = ($I)b_; \\\n"
-     "    ($S)((e_ & (x_ | y_)) | (~e_ & ((g_ & x_) | (~g_ & y_)))); })\n",
-     NULL},
+    {"max", FLOAT, true, false, BETTER(">", "x_ & y_"), RANGE("5", BETTER(">", "x_ & y_"))},
+    {"min", FLOAT, true, false, BETTER("<", "(x_ | y_)"), RANGE("4", BETTER("<", "(x_ | y_)"))},
     {"max", INT, false, false,
      "#define @@(x, y) ({ const $S x_ = (x), y_ = (y); x_ > y_ ? x_ : y_; })\n", NULL},
     {"min", INT, false, false,
@@ -116,6 +147,7 @@ static const twi_part parts[] = {
      "#endif\n"
      "#endif\n"
      "#ifndef @@\n" FMA "#endif\n"},
+    {"over", FLOAT, true, false, "#define @@(a, v, s) ((a) / (v))\n", OVER},
     {"sqrt", FLOAT, true, false,
      "#define @@(a) ({ \\\n"
      "    const $S a_ = (a); $S r_ = {0}; \\\n"
@@ -279,6 +311,7 @@ const twi_dialect twi_dialect_c = {
             [TWI_SHL] = INTS("($S)(($U)$0 << ($1 & $W))", "($S)(($U)$0 << (($U)$1 & $W))"),
             [TWI_SHR] = INTS("$0 >> ($1 & $W)", "$0 >> ($1 & $W)"),
         },
+    .over = "@over($0, $1, $2)",
     .to_bool = {"$0 != 0", "($I)($0 != ($S){0})"},
     .from_bool = {"($T)$0", "__builtin_convertvector(-$0, $T)"},
     .convert = {"($T)$0", "__builtin_convertvector($0, $T)"},

@@ -166,6 +166,23 @@ static const char *elementwise(twi_emitter *e, twi_lid v) {
     return expand(e, words, &s);
 }
 
+/* What all lanes of a divisor are; 0: they differ, or the dialect has no word for such a division.
+ */
+static twi_lid one_divisor(const twi_emitter *e, twi_lid v) {
+    const twi_lins *ins = twi_lins_of(e->f, v);
+    const twi_lid by = ins->op == TWI_DIV && ins->count > 1 ? twi_larg(e->f, v, 1) : 0;
+    return by && e->d->over && twi_lins_of(e->f, by)->op == TWI_L_SPLAT ? twi_larg(e->f, by, 0) : 0;
+}
+
+static const char *divided(twi_emitter *e, twi_lid v, twi_lid by) {
+    const twi_lins *ins = twi_lins_of(e->f, v);
+    const twi_spell s = {.from = ins->elem,
+                         .to = ins->elem,
+                         .count = ins->count,
+                         .arg = {arg_text(e, v, 0), arg_text(e, v, 1), text_of(e, by)}};
+    return twi_expand(e, e->d->over, &s);
+}
+
 twi_lid twi_below(const twi_func *f, twi_lid v) {
     const twi_lins *ins = twi_lins_of(f, v);
     if (ins->count == 1 || (ins->op != TWI_LT && ins->op != TWI_GT))
@@ -342,7 +359,8 @@ const char *twi_expression(twi_emitter *e, twi_lid v) {
         value->mask = sizeof(int32_t);
         return below(e, v, scalar);
     }
-    text = ins->op < TWI_ELEMENTWISE_END ? elementwise(e, v) : other(e, v);
+    const twi_lid by = one_divisor(e, v);
+    text = by ? divided(e, v, by) : ins->op < TWI_ELEMENTWISE_END ? elementwise(e, v) : other(e, v);
     const bool bare = ins->op == TWI_L_LSCALAR || ins->op == TWI_L_ID || ins->op == TWI_L_STRIDE ||
                       ins->op == TWI_L_TRIP;
     if (bare || inlined(ins, value, text)) {

@@ -135,14 +135,19 @@ static const char *number(twi_emitter *e, size_t n) {
 }
 
 /* x86's names of an operation on a vector of 16, 32 or 64 bytes of floats: the feature that has it,
- * the suffix of the builtin, and what its last arguments are (no mask, no rounding of its own). */
+ * the suffix of the builtin, and what its last arguments are (no mask, no rounding of its own); P
+ * and D: suffix and last argument of one that has a mask at every size. */
 static const char *x86_word(char c, size_t bytes, bool wide) {
     static const char *const names[2][3] = {{"s", "s256", "s512_mask"}, {"d", "d256", "d512_mask"}};
+    static const char *const masked[2][3] = {{"s128_mask", "s256_mask", "s512_mask"},
+                                             {"d128_mask", "d256_mask", "d512_mask"}};
     const unsigned k = bytes == 64 ? 2 : bytes == 32 ? 1 : 0;
     if (c == 'J')
         return k == 2 ? "__AVX512F__" : "__FMA__";
-    if (c == 'V')
-        return names[wide][k];
+    if (c == 'V' || c == 'P')
+        return (c == 'V' ? names : masked)[wide][k];
+    if (c == 'D')
+        return k == 2 ? ", 4" : "";
     return k == 2 ? ", -1, 4" : "";
 }
 
@@ -184,6 +189,8 @@ static const char *word(twi_emitter *e, char c, const twi_spell *s) {
     case 'J':
     case 'V':
     case 'Y':
+    case 'P':
+    case 'D':
         return x86_word(c, size * twi_lanes(s->count), size == 8);
     case 'Q':
         return e->d->simt->function;

@@ -82,6 +82,10 @@ static void operations(kernel *k) {
         else
             put(k, row->name, twi_lb_op(&k->c, op, k->x, k->y, k->z));
     }
+    if (is_float && !narrow && k->count > 1)
+        put(k, "division by one number",
+            twi_lb_op(&k->c, TWI_DIV, k->x,
+                      twi_lb_splat(&k->c, twi_lb_extract(&k->c, k->y, 0), k->count), 0));
     put(k, "select", twi_lb_op(&k->c, TWI_SELECT, k->b, k->x, k->y));
     if (!is_bool && !narrow)
         put(k, "select by comparison",
