@@ -111,6 +111,8 @@ twi_state twi_state_identity(twi_lowering *w, const twi_fold *f, unsigned count)
             m.v[k] = twi_w_splat(w, m.v[k], count);
         return m;
     }
+    if (twi_is_argfold(w->ir, f->id))
+        return twi_arg_identity(w, f, count);
     const twi_ins *i = fold_ins(w, f);
     tw_elem elem = (tw_elem)twi_ins_of(w->ir, twi_arg(w->ir, f->id, 0))->type.elem;
     unsigned identity = twi_monoid_of(i->op)->identity;
@@ -120,36 +122,7 @@ twi_state twi_state_identity(twi_lowering *w, const twi_fold *f, unsigned count)
         identity = TWI_ID_ZERO;
     uint64_t bits = twi_identity_bits((twi_identity)identity, elem);
     unsigned flag = multiplies(i) ? 0 : TWI_FLAG_IDENTITY;
-    twi_state s = {{twi_w_splat(w, twi_w_const(w, elem, bits, flag), count), 0, 0}};
-    if (f->states == 2)
-        s.v[1] = twi_w_splat(w, twi_w_int(w, INT64_MAX), count);
-    return s;
-}
-
-/* A float as an integer of the same order: -0 < +0, NaN before all others. */
-static twi_lid order_key(twi_lowering *w, bool greatest, twi_lid x) {
-    bool wide = twi_lins_of(w->c.f, x)->elem == TW_F64;
-    tw_elem elem = wide ? TW_I64 : TW_I32;
-    uint64_t most = wide ? INT64_MAX : INT32_MAX;
-    twi_lid bits = twi_w_bitcast(w, elem, x);
-    twi_lid sign = twi_w_op(w, TWI_SHR, bits, twi_w_const(w, elem, wide ? 63 : 31, 0), 0);
-    twi_lid turn = twi_w_op(w, TWI_BAND, sign, twi_w_const(w, elem, most, 0), 0);
-    twi_lid key = twi_w_op(w, TWI_BXOR, bits, turn, 0);
-    twi_lid first = twi_w_const(w, elem, greatest ? most : wide ? most + 1 : 0x80000000u, 0);
-    return twi_w_op(w, TWI_SELECT, twi_w_op(w, TWI_NE, x, x, 0), first, key);
-}
-
-/* Is a better than b? NaN first, then the greater (less) value, -0 < +0, then the smaller index. */
-static twi_lid better(twi_lowering *w, bool greatest, twi_state a, twi_state b) {
-    twi_lid x = a.v[0], v = b.v[0];
-    if (twi_is_float((tw_elem)twi_lins_of(w->c.f, x)->elem)) {
-        x = order_key(w, greatest, x);
-        v = order_key(w, greatest, v);
-    }
-    twi_lid before = twi_w_op(w, greatest ? TWI_GT : TWI_LT, x, v, 0);
-    twi_lid tie = twi_w_op(w, TWI_EQ, x, v, 0);
-    twi_lid first = twi_w_op(w, TWI_LT, a.v[1], b.v[1], 0);
-    return twi_w_op(w, TWI_OR, before, twi_w_op(w, TWI_AND, tie, first, 0), 0);
+    return (twi_state){{twi_w_splat(w, twi_w_const(w, elem, bits, flag), count), 0, 0}};
 }
 
 twi_state twi_state_combine(twi_lowering *w, const twi_fold *f, twi_state a, twi_state b) {
@@ -157,12 +130,8 @@ twi_state twi_state_combine(twi_lowering *w, const twi_fold *f, twi_state a, twi
     twi_state r = {{0, 0, 0}};
     if (twi_is_merged(w->ir, f->id))
         return twi_merged_combine(w, f, a, b);
-    if (f->states == 2) {
-        twi_lid take = better(w, i->op == TWI_ARGMAX, b, a);
-        r.v[0] = twi_w_op(w, TWI_SELECT, take, b.v[0], a.v[0]);
-        r.v[1] = twi_w_op(w, TWI_SELECT, take, b.v[1], a.v[1]);
-        return r;
-    }
+    if (twi_is_argfold(w->ir, f->id))
+        return twi_arg_combine(w, f, a, b);
     w->c.fold = f->id;
     unsigned merge = i->op == TWI_DOT ? TWI_ADD : twi_monoid_of(i->op)->merge;
     r.v[0] = twi_w_op(w, merge, a.v[0], b.v[0], 0);
@@ -207,10 +176,10 @@ static void acc_object(twi_lowering *w, twi_fold *f, unsigned state, tw_elem ele
 
 void twi_fold_acc(twi_lowering *w, twi_fold *f) {
     tw_elem elem = (tw_elem)twi_ins_of(w->ir, twi_arg(w->ir, f->id, 0))->type.elem;
-    const bool merged = twi_is_merged(w->ir, f->id);
+    const bool arg = twi_is_argfold(w->ir, f->id);
     for (unsigned k = 0; k < f->states; k++)
         if (!f->acc[k])
-            acc_object(w, f, k, k == 0 || merged ? elem : TW_I64);
+            acc_object(w, f, k, arg ? twi_arg_elem(w, f, k) : elem);
 }
 
 /* Opens the digits that tell accumulators apart, those of `axes`; loops stay loops. */
@@ -275,18 +244,14 @@ void twi_fold_init(twi_lowering *w, twi_fold *f) {
 
 /* The element that the open digits name, as a state; the identity where it does not exist. */
 static twi_state element(twi_lowering *w, const twi_fold *f, twi_lid real) {
-    const twi_ins *i = fold_ins(w, f);
-    twi_state s = {{twi_w_value(w, twi_arg(w->ir, f->id, 0)), 0, 0}};
-    if (i->parts > 1) {
-        s.v[1] = twi_w_value(w, twi_arg(w->ir, f->id, 1));
-    } else if (twi_is_merged(w->ir, f->id)) {
+    twi_state s = twi_is_argfold(w->ir, f->id)
+                      ? twi_arg_element(w, f)
+                      : (twi_state){{twi_w_value(w, twi_arg(w->ir, f->id, 0)), 0, 0}};
+    const unsigned parts = fold_ins(w, f)->parts;
+    for (unsigned k = 1; k < parts; k++)
+        s.v[k] = twi_w_value(w, twi_arg(w->ir, f->id, k));
+    if (twi_is_merged(w->ir, f->id) && parts < 2)
         s = twi_merged_element(w, f, s.v[0]);
-    } else if (f->states == 2) {
-        unsigned a = i->fold[0];
-        s.v[1] = twi_w_position(w, a);
-        if ((int)a == w->lane_axis)
-            s.v[1] = twi_w_ix(w, TWI_ADD, s.v[1], twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0));
-    }
     if (!real)
         return s;
     twi_state id = twi_state_identity(w, f, 1);
@@ -344,7 +309,9 @@ void twi_fold_update(twi_lowering *w, const twi_fold *f) {
         twi_fold_put(w, f, r);
         return;
     }
-    twi_fold_put(w, f, twi_state_combine(w, f, acc, element(w, f, real)));
+    twi_state s = element(w, f, real);
+    const bool arg = twi_is_argfold(w->ir, f->id);
+    twi_fold_put(w, f, arg ? twi_arg_update(w, f, acc, s) : twi_state_combine(w, f, acc, s));
 }
 
 /* ---- finishing
@@ -482,13 +449,8 @@ void twi_fold_settle(twi_lowering *w, const twi_fold *f, twi_state s, bool at_to
         }
         return;
     }
-    s = complete(w, f, s);
-    twi_lid x = s.v[f->states - 1];
-    if (f->states == 2) { /* of nothing: -1 */
-        twi_lid none = twi_w_ix(w, TWI_EQ, x, twi_w_int(w, INT64_MAX));
-        x = twi_w_op(w, TWI_SELECT, none, twi_w_int(w, -1), x);
-    }
-    settle(w, f, f->id, x, at_top);
+    const bool arg = twi_is_argfold(w->ir, f->id);
+    settle(w, f, f->id, arg ? twi_arg_done(w, f, s) : complete(w, f, s).v[0], at_top);
 }
 
 int64_t twi_fold_subs(const twi_lowering *w, const twi_fold *f) {

@@ -35,6 +35,8 @@ void twi_split_store(twi_lowering *w, const twi_fold *f, twi_state s) {
     twi_w_guard(w, f->own, &mask);
     twi_w_leader(w, f->own, &mask);
     twi_lid m = twi_w_access_mask(w, &access, count, &mask);
+    if (twi_is_argfold(w->ir, f->id))
+        s = twi_arg_partial(w, f, s);
     for (unsigned k = 0; k < f->states; k++) {
         access.object = twi_w_array_object(w, first_array(w, f->id) + k);
         twi_w_store(w, access, index, twi_w_splat(w, s.v[k], count), m);

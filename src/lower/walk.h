@@ -279,6 +279,15 @@ void twi_fold_settle(twi_lowering *w, const twi_fold *f, twi_state s,
 twi_state twi_state_identity(twi_lowering *w, const twi_fold *f, unsigned count);
 twi_state twi_state_combine(twi_lowering *w, const twi_fold *f, twi_state a, twi_state b);
 twi_state twi_state_lanes(twi_lowering *w, const twi_fold *f, twi_state s, const twi_digit *d);
+/* argfold.c: what each state is, and the same of argmax and argmin. */
+bool twi_is_argfold(const tw_ir *ir, twi_id fold);
+tw_elem twi_arg_elem(const twi_lowering *w, const twi_fold *f, unsigned state);
+twi_state twi_arg_identity(twi_lowering *w, const twi_fold *f, unsigned count);
+twi_state twi_arg_element(twi_lowering *w, const twi_fold *f);
+twi_state twi_arg_combine(twi_lowering *w, const twi_fold *f, twi_state a, twi_state b);
+twi_state twi_arg_update(twi_lowering *w, const twi_fold *f, twi_state acc, twi_state element);
+twi_lid twi_arg_done(twi_lowering *w, const twi_fold *f, twi_state s);
+twi_state twi_arg_partial(twi_lowering *w, const twi_fold *f, twi_state s);
 /* Operands that are consumed along the folded axes; a dot's start may follow. */
 unsigned twi_fold_operands(const tw_ir *ir, twi_id fold);
 twi_id twi_dot_start(const tw_ir *ir,
