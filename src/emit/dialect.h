@@ -96,6 +96,10 @@ struct twi_dialect {
     twi_words to_bool, from_bool, convert, saturate, bitcast, select; /* casts by what they do */
     twi_words widen_f16, widen_bf16, narrow_f16, narrow_bf16; /* to and from f32, where caps have
                                                                  half_casts */
+    twi_words widen_u16, narrow_u32; /* u16 to u32 and back, which narrow floats go by; NULL: as
+                                        other casts */
+    twi_words greater, less; /* $0 > $1 ? $0 : $1 and $0 < $1 ? $0 : $1 of f32, which give $1 where
+                                there is a NaN; NULL: by comparison and choice */
     const char
         *over; /* vector of floats / a scalar: $0 / $1, which is a vector of $2; NULL: as / */
     twi_words wrap[TWI_ELEMENTWISE_END];   /* signed ones whose overflow the language leaves open;

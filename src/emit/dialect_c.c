@@ -76,6 +76,20 @@ enum {
     "#define @@(a, v, s) ((a) / (v))\n"                                                            \
     "#endif\n"
 
+/* x86's builtin of a vector of 16 for which compilers find no single instruction, else the text. */
+#define SIXTEEN(builtin, call, text)                                                               \
+    "#if defined __AVX512F__ && $N == 16 && defined __has_builtin\n"                               \
+    "#if __has_builtin(" builtin ")\n"                                                             \
+    "#define @@" call "\n"                                                                         \
+    "#endif\n"                                                                                     \
+    "#endif\n"                                                                                     \
+    "#ifndef @@\n" text "#endif\n"
+#define CONVERT "#define @@(a) __builtin_convertvector((a), $T)\n"
+#define CHOOSE(than)                                                                               \
+    "#define @@(a, b) ({ \\\n"                                                                     \
+    "    const $S a_ = (a), b_ = (b); const $I g_ = ($I)(a_ " than " b_); \\\n"                    \
+    "    ($S)((g_ & ($I)a_) | (~g_ & ($I)b_)); })\n"
+
 /* Compare and swap until nobody came between. */
 #define SWAPPED(next)                                                                              \
     "#define @@(p, v) ({ \\\n"                                                                     \
@@ -147,6 +161,20 @@ static const twi_part parts[] = {
      "#endif\n"
      "#endif\n"
      "#ifndef @@\n" FMA "#endif\n"},
+    /* a comparison of vectors that is never true: zeros of the builtin's own type */
+    {"widen", UINT, true, true, CONVERT,
+     SIXTEEN("__builtin_ia32_pmovzxwd512_mask",
+             "(a) (($T)__builtin_ia32_pmovzxwd512_mask(($I)(a), ($T){0} != ($T){0}, -1))",
+             CONVERT)},
+    {"narrow", UINT, true, true, CONVERT,
+     SIXTEEN("__builtin_ia32_pmovdw512_mask",
+             "(a) (($T)__builtin_ia32_pmovdw512_mask(($I)(a), ($T){0} != ($T){0}, -1))", CONVERT)},
+    {"greater", FLOAT, true, false, CHOOSE(">"),
+     SIXTEEN("__builtin_ia32_maxps512_mask",
+             "(a, b) (($S)__builtin_ia32_maxps512_mask((a), (b), ($S){0}, -1, 4))", CHOOSE(">"))},
+    {"less", FLOAT, true, false, CHOOSE("<"),
+     SIXTEEN("__builtin_ia32_minps512_mask",
+             "(a, b) (($S)__builtin_ia32_minps512_mask((a), (b), ($S){0}, -1, 4))", CHOOSE("<"))},
     {"over", FLOAT, true, false, "#define @@(a, v, s) ((a) / (v))\n", OVER},
     {"sqrt", FLOAT, true, false,
      "#define @@(a) ({ \\\n"
@@ -312,6 +340,10 @@ const twi_dialect twi_dialect_c = {
             [TWI_SHR] = INTS("$0 >> ($1 & $W)", "$0 >> ($1 & $W)"),
         },
     .over = "@over($0, $1, $2)",
+    .widen_u16 = {NULL, "@widen($0)"},
+    .narrow_u32 = {NULL, "@narrow($0)"},
+    .greater = {NULL, "@greater($0, $1)"},
+    .less = {NULL, "@less($0, $1)"},
     .to_bool = {"$0 != 0", "($I)($0 != ($S){0})"},
     .from_bool = {"($T)$0", "__builtin_convertvector(-$0, $T)"},
     .convert = {"($T)$0", "__builtin_convertvector($0, $T)"},

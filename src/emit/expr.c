@@ -93,7 +93,11 @@ static unsigned mask_of(twi_emitter *e, twi_lid v) {
     return bytes;
 }
 
-static const twi_words *cast_words(const twi_dialect *d, tw_elem from, tw_elem to) {
+static const twi_words *cast_words(const twi_dialect *d, tw_elem from, tw_elem to, bool vector) {
+    if (vector && from == TW_U16 && to == TW_U32 && d->widen_u16.vector)
+        return &d->widen_u16;
+    if (vector && from == TW_U32 && to == TW_U16 && d->narrow_u32.vector)
+        return &d->narrow_u32;
     if (to == TW_BOOL)
         return &d->to_bool;
     if (from == TW_BOOL)
@@ -141,7 +145,7 @@ static const char *elementwise(twi_emitter *e, twi_lid v) {
     case TWI_CAST:
         if (s.from == s.to)
             return s.arg[0];
-        words = cast_words(e->d, s.from, s.to);
+        words = cast_words(e->d, s.from, s.to, s.count > 1);
         break;
     case TWI_BITCAST:
         words = &e->d->bitcast;
@@ -164,6 +168,27 @@ static const char *elementwise(twi_emitter *e, twi_lid v) {
                           s.arg[1], scalar);
     }
     return expand(e, words, &s);
+}
+
+/* The greater or less of two, $0 and $1 swapped where the choice names them so: a > b ? a : b, and
+ * x < k ? k : x, which is k > x ? k : x; NULL: v is no such choice. */
+static const char *extreme(twi_emitter *e, twi_lid v) {
+    const twi_lins *ins = twi_lins_of(e->f, v);
+    if (ins->op != TWI_SELECT || ins->elem != TW_F32 || ins->count == 1 || !e->d->greater.vector)
+        return NULL;
+    const twi_lid when = twi_larg(e->f, v, 0), a = twi_larg(e->f, v, 1), b = twi_larg(e->f, v, 2);
+    const twi_lins *test = twi_lins_of(e->f, when);
+    if ((test->op != TWI_GT && test->op != TWI_LT) || twi_below(e->f, when))
+        return NULL;
+    const twi_lid x = twi_larg(e->f, when, 0), y = twi_larg(e->f, when, 1);
+    if (!(x == a && y == b) && !(x == b && y == a))
+        return NULL;
+    const bool greater = (test->op == TWI_GT) == (x == a);
+    const twi_spell s = {.from = ins->elem,
+                         .to = ins->elem,
+                         .count = ins->count,
+                         .arg = {text_of(e, a), text_of(e, b)}};
+    return twi_expand(e, greater ? e->d->greater.vector : e->d->less.vector, &s);
 }
 
 /* What all lanes of a divisor are; 0: they differ, or the dialect has no word for such a division.
@@ -360,7 +385,9 @@ const char *twi_expression(twi_emitter *e, twi_lid v) {
         return below(e, v, scalar);
     }
     const twi_lid by = one_divisor(e, v);
-    text = by ? divided(e, v, by) : ins->op < TWI_ELEMENTWISE_END ? elementwise(e, v) : other(e, v);
+    text = by ? divided(e, v, by) : extreme(e, v);
+    if (!text)
+        text = ins->op < TWI_ELEMENTWISE_END ? elementwise(e, v) : other(e, v);
     const bool bare = ins->op == TWI_L_LSCALAR || ins->op == TWI_L_ID || ins->op == TWI_L_STRIDE ||
                       ins->op == TWI_L_TRIP;
     if (bare || inlined(ins, value, text)) {
