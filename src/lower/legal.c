@@ -83,7 +83,8 @@ static bool canonical_subs_fit(const judge *j, twi_id fold) {
     if (sub && chunks)
         return twi_refuse(j->why,
                           "fold %s: canonical chunks of 2048 on subgroups are not built yet",
-                          twi_value_name(j->ir, fold));
+                          twi_value_name(j->ir, fold)) ||
+               twi_refused_for(j->why, TWI_WHY_LATER);
     if (sub && lightest < heaviest)
         return twi_refuse(
             j->why,
@@ -92,7 +93,8 @@ static bool canonical_subs_fit(const judge *j, twi_id fold) {
     if (chunks && j->ir->axis.at[axis].kind == TWI_AXIS_STEP)
         return twi_refuse(j->why,
                           "fold %s: canonical chunks inside a serial block are not built yet",
-                          twi_value_name(j->ir, fold));
+                          twi_value_name(j->ir, fold)) ||
+               twi_refused_for(j->why, TWI_WHY_LATER);
     return true;
 }
 
@@ -140,7 +142,8 @@ static bool stripe_fits(const judge *j, twi_id v) {
                                   "value %s must be kept, but the target cannot index private "
                                   "memory by loop %lld of %s",
                                   twi_value_name(j->ir, v), (long long)m->d[d].extent,
-                                  twi_axis_text(j->ir, j->arena, a));
+                                  twi_axis_text(j->ir, j->arena, a)) ||
+                       twi_refused_for(j->why, TWI_WHY_SLOTS);
         }
     }
     return rank <= TWI_MAX_RANK || twi_refuse(j->why, "value %s: a stripe over %u axes > %d",
@@ -259,7 +262,8 @@ static bool carrier_fits(const judge *j, const twi_place *p) {
     if (p->via == TWI_TO_PRIVATE && simt && !j->caps->indexable &&
         (has_loops(j, p->frame, i->type.axes) || has_loops(j, to, i->type.axes)))
         return twi_refuse(j->why, "value %s: the target cannot index private memory by a loop",
-                          name);
+                          name) ||
+               twi_refused_for(j->why, TWI_WHY_SLOTS);
     if (p->via == TWI_TO_SHARED && bytes > (int64_t)j->caps->shared)
         return twi_refuse(j->why, "value %s: its carrier takes shared %lld B > %u B", name,
                           (long long)bytes, j->caps->shared);
@@ -349,7 +353,8 @@ static bool frames_fit(const judge *j) {
         if (kind == TWI_KIND_REGION && !maps_agree(j))
             return twi_refuse(j->why,
                               "%u frames of other maps around a serial region are not built yet",
-                              j->plan->frames);
+                              j->plan->frames) ||
+                   twi_refused_for(j->why, TWI_WHY_LATER);
         bool root = twi_has_bracket(i->op) || kind == TWI_KIND_EFFECT || j->cut.value[v].kept;
         if (root && !operands_reach(j, v,
                                     kind == TWI_KIND_EFFECT ? store_frame(j, v)
@@ -395,8 +400,9 @@ static bool value_fits(const judge *j, twi_id v) {
         (!canonical_subs_fit(j, v) || !canonical_loops_fit(j, v)))
         return false;
     if (twi_folds_by_weight(j->ir, j->plan, v) && twi_is_merged(j->ir, v))
-        return twi_refuse(j->why, "fold %s: fold weight of several results is not built yet",
-                          twi_value_name(j->ir, v));
+        return twi_refuse(j->why, "fold %s: %s of several results is not built yet",
+                          twi_value_name(j->ir, v), twi_weight_word(j->ir, v)) ||
+               twi_refused_for(j->why, TWI_WHY_LATER);
     bool scan = twi_op_row(i->op)->kind == TWI_KIND_ORDER && !twi_scan_streams(j->ir, v);
     const bool shared = place && place->keep == TWI_KEEP_SHARED;
     if ((j->cut.value[v].kept || scan) && !(shared ? shared_fits(j, v) : stripe_fits(j, v)))

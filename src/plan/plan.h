@@ -119,9 +119,16 @@ typedef struct twi_plans {
     uint64_t built;
 } twi_plans;
 
+typedef enum {
+    TWI_WHY_RULE,
+    TWI_WHY_SLOTS, /* more than a worker's slots; loops over what it cannot index */
+    TWI_WHY_GROUP, /* more bytes than the workers of a group keep */
+    TWI_WHY_LATER  /* not built yet */
+} twi_why_kind;
 /* Why something is refused: one line, with the numbers. */
 typedef struct twi_why {
     char text[240];
+    uint8_t kind; /* twi_why_kind */
 } twi_why;
 
 /* Frames, stages, places and entries of its own; `to` is zeroed or was a plan. */

@@ -12,6 +12,12 @@ bool twi_refuse(twi_why *why, const char *format, ...) {
     va_start(args, format);
     (void)vsnprintf(why->text, sizeof why->text, format, args);
     va_end(args);
+    why->kind = TWI_WHY_RULE;
+    return false;
+}
+
+bool twi_refused_for(twi_why *why, twi_why_kind kind) {
+    why->kind = (uint8_t)kind;
     return false;
 }
 
@@ -73,7 +79,8 @@ static bool digits_fit(const twi_judge *j, unsigned a, const twi_map *m) {
         const char *word = twi_level_name(level);
         bool open = level == TWI_LV_LOOP || level == TWI_LV_SERIAL;
         if (level >= TWI_LV_ATOM || level == TWI_LV_CLUSTER)
-            return twi_refuse_map(j, a, m, "%s digits are not built yet", word);
+            return twi_refuse_map(j, a, m, "%s digits are not built yet", word) ||
+                   twi_refused_for(j->why, TWI_WHY_LATER);
         if (m->d[i].extent < 0 || (m->d[i].extent == 0 && (i || !open)))
             return twi_refuse_map(j, a, m,
                                   "M2: only an outermost loop or serial digit has a run-time count "
@@ -145,7 +152,8 @@ static bool axis_fits(const twi_judge *j, unsigned a, const twi_map *m) {
     if (!known && axis->kind != TWI_AXIS_FULL)
         return twi_refuse(j->why,
                           "axis %s: parallel ranges known at run time alone are not built yet",
-                          twi_judge_axis(j, a));
+                          twi_judge_axis(j, a)) ||
+               twi_refused_for(j->why, TWI_WHY_LATER);
     if (!known)
         return open_axis(j, a, m);
     if (axis->kind == TWI_AXIS_BLOCK)
@@ -339,7 +347,8 @@ static bool stripe_fits(const twi_judge *j, twi_id v, const char *what) {
         return twi_refuse(j->why,
                           "%s %s: M6: its stripe has loop digits (%lld x %lld elements), and the "
                           "target cannot index private memory",
-                          what, name, (long long)loops, (long long)slots);
+                          what, name, (long long)loops, (long long)slots) ||
+               twi_refused_for(j->why, TWI_WHY_SLOTS);
     int64_t width =
         j->caps->family == TWI_FAMILY_CPU ? twi_judge_level(f, ins->type.axes, TWI_LV_LANE) : 1;
     int64_t bytes = (int64_t)tw_elem_size((tw_elem)ins->type.elem) * slots * width;
@@ -350,7 +359,8 @@ static bool stripe_fits(const twi_judge *j, twi_id v, const char *what) {
     long long stripe = loops * bytes;
     if (j->caps->family != TWI_FAMILY_CPU && stripe > TWI_GROUP_STRIPE_BYTES / workers)
         return twi_refuse(j->why, "%s %s: stripes of %lld workers x %lld B > %d B a group", what,
-                          name, (long long)workers, stripe, TWI_GROUP_STRIPE_BYTES);
+                          name, (long long)workers, stripe, TWI_GROUP_STRIPE_BYTES) ||
+               twi_refused_for(j->why, TWI_WHY_GROUP);
     return true;
 }
 
@@ -364,7 +374,8 @@ static bool value_fits(const twi_judge *j, twi_id v) {
     int64_t slots = twi_judge_level(f, axes, TWI_LV_SLOT);
     if (slots > j->caps->slots)
         return twi_refuse(j->why, "value %s: M5: %lld slots > %lu", twi_value_name(j->ir, v),
-                          (long long)slots, (unsigned long)j->caps->slots);
+                          (long long)slots, (unsigned long)j->caps->slots) ||
+               twi_refused_for(j->why, TWI_WHY_SLOTS);
     if (kind == TWI_KIND_FOLD || ins->op == TWI_PART)
         return stripe_fits(j, v, "fold");
     if (kind == TWI_KIND_ORDER)

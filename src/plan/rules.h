@@ -10,7 +10,9 @@
 
 /* False: why says what is wrong, with the numbers. The IR is specialised and lifted. */
 bool twi_plan_rules(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why);
-/* Fills why; always false. */
+/* Fills why, of kind RULE; always false. */
 bool twi_refuse(twi_why *why, const char *format, ...) TWI_PRINTF(2, 3);
+/* What was just refused is of another kind; always false. */
+bool twi_refused_for(twi_why *why, twi_why_kind kind);
 
 #endif

@@ -202,8 +202,8 @@ static unsigned opened_at(const twi_frame *f, unsigned axis, unsigned digit) {
     return k;
 }
 
-/* fold weight: row-major, rolled digits outside subgroups outside slots and lanes; loops opened
- * from the greatest weight. */
+/* fold weight and order tree: row-major, rolled digits outside subgroups outside slots and lanes;
+ * loops opened from the greatest weight. */
 static bool weight_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
     const twi_ins *ins = twi_ins_of(j->ir, v);
     static const uint8_t rank[TWI_LEVELS] = {[TWI_LV_SERIAL] = 1,
@@ -211,6 +211,7 @@ static bool weight_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
                                              [TWI_LV_SUB] = 2,
                                              [TWI_LV_LANE] = 3,
                                              [TWI_LV_SLOT] = 3};
+    const char *written = twi_weight_word(j->ir, v);
     unsigned last = 0, level = TWI_LV_GRID, next = 0;
     bool rolled = false;
     for (unsigned k = 0; k < ins->nfold; k++) {
@@ -221,17 +222,18 @@ static bool weight_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
             if (m->d[i].extent == 1)
                 continue;
             if (!at)
-                return refuse_fold(j, v, axis, m, "fold weight beside a %s digit is not built yet",
-                                   twi_level_name(m->d[i].level));
+                return refuse_fold(j, v, axis, m, "%s beside a %s digit is not built yet", written,
+                                   twi_level_name(m->d[i].level)) ||
+                       twi_refused_for(j->why, TWI_WHY_LATER);
             if (at < last)
                 return refuse_fold(j, v, axis, m,
-                                   "fold weight: %s %lld weighs less than a %s digit: loops "
+                                   "%s: %s %lld weighs less than a %s digit: loops "
                                    "outermost, then sub digits, then slots and lanes",
-                                   twi_level_name(m->d[i].level), (long long)m->d[i].extent,
-                                   twi_level_name(level));
+                                   written, twi_level_name(m->d[i].level),
+                                   (long long)m->d[i].extent, twi_level_name(level));
             if (m->d[i].level == TWI_LV_LOOP && place < next)
                 return refuse_fold(j, v, axis, m,
-                                   "fold weight: loop %lld is opened outside one of greater weight",
+                                   "%s: loop %lld is opened outside one of greater weight", written,
                                    (long long)m->d[i].extent);
             next = m->d[i].level == TWI_LV_LOOP ? place + 1 : next;
             last = at;
@@ -242,10 +244,12 @@ static bool weight_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
     uint64_t folded = twi_fold_axes(j->ir, v);
     int64_t own = twi_judge_level(f, ins->type.axes, TWI_LV_LOOP);
     return !rolled || own == 1 || twi_judge_level(f, folded, TWI_LV_SUB) == 1 ||
-           twi_refuse(j->why,
-                      "fold %s: fold weight over subgroups inside %lld trips of loops of its own "
-                      "axes is not built yet",
-                      twi_value_name(j->ir, v), (long long)own);
+           twi_refuse(
+               j->why,
+               "fold %s: %s over subgroups inside %lld trips of loops of its own axes is not "
+               "built yet",
+               twi_value_name(j->ir, v), written, (long long)own) ||
+           twi_refused_for(j->why, TWI_WHY_LATER);
 }
 
 static bool order_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
@@ -324,7 +328,8 @@ static bool split_fold_fits(const twi_judge *j, twi_id v) {
     if (!twi_axis_span(j->ir, j->split, &n) || n < 1)
         return refuse_fold(j, v, j->split, m, "only an extent known here, of 1 or more, is split");
     if (ins->op == TWI_LOGSUMEXP || ins->op == TWI_MOMENTS)
-        return refuse_fold(j, v, j->split, m, "merged folds are not split yet");
+        return refuse_fold(j, v, j->split, m, "merged folds are not split yet") ||
+               twi_refused_for(j->why, TWI_WHY_LATER);
     if (twi_fold_chains(j->ir, v))
         return refuse_fold(j, v, j->split, m, "its order is a chain, which no group can cut");
     if (ins->nfold > 1 && twi_fold_rounds(j->ir, v) && order != TWI_ORDER_FREE)

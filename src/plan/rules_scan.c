@@ -24,13 +24,15 @@ static bool runs_down(const twi_judge *j, twi_id v, const twi_map *m) {
         if (kind == TWI_KIND_ORDER && !(i->attr & TWI_SCAN_REVERSE))
             return refuse_scan(j, v, m,
                                "scans of both directions along a range known at run time are not "
-                               "built yet");
+                               "built yet") ||
+                   twi_refused_for(j->why, TWI_WHY_LATER);
         const unsigned order = i->order == TWI_ORDER_DEFAULT ? j->ir->order : i->order;
         if (kind == TWI_KIND_FOLD && twi_fold_rounds(j->ir, o) && order != TWI_ORDER_FREE &&
             order != TWI_ORDER_TREE)
             return refuse_scan(j, v, m,
                                "reverse beside a fold of fixed order along a range known at run "
-                               "time is not built yet");
+                               "time is not built yet") ||
+                   twi_refused_for(j->why, TWI_WHY_LATER);
     }
     return true;
 }
@@ -40,7 +42,8 @@ static bool streams(const twi_judge *j, twi_id v, const twi_map *m, unsigned ord
     if (twi_axis_runs_down(j->ir, twi_ins_of(j->ir, v)->fold[0]) && !runs_down(j, v, m))
         return false;
     if (twi_fold_rounds(j->ir, v) && order == TWI_ORDER_CANONICAL)
-        return refuse_scan(j, v, m, "canonical along a range known at run time is not built yet");
+        return refuse_scan(j, v, m, "canonical along a range known at run time is not built yet") ||
+               twi_refused_for(j->why, TWI_WHY_LATER);
     for (unsigned d = 0; d < m->n; d++)
         if (m->d[d].extent > 1)
             return refuse_scan(j, v, m, "along a range known at run time one loop runs");
@@ -73,6 +76,7 @@ bool twi_judge_scan(const twi_judge *j, twi_id v) {
         return true;
     if (order == TWI_ORDER_RIGHT)
         return twi_refuse(j->why, "scan %s: order right is not built yet",
-                          twi_value_name(j->ir, v));
+                          twi_value_name(j->ir, v)) ||
+               twi_refused_for(j->why, TWI_WHY_LATER);
     return !(lanes + subs) || refuse_scan(j, v, m, "its order is fixed, and runs in time");
 }

@@ -88,7 +88,8 @@ static bool copy_fits(const twi_judge *j, const twi_stage_plan *s, const twi_fra
             slots *= twi_map_level_extent(&s->copy[a], TWI_LV_SLOT);
     if (slots > j->caps->slots)
         return twi_refuse(j->why, "stage %s: its copy has %lld slots > %lu", name, (long long)slots,
-                          (unsigned long)j->caps->slots);
+                          (unsigned long)j->caps->slots) ||
+               twi_refused_for(j->why, TWI_WHY_SLOTS);
     return twi_judge_space(j, s->copy_axes, s->copy, name);
 }
 
@@ -135,7 +136,8 @@ static bool stage_fits(const twi_judge *j, const twi_stage_plan *s) {
     if (!around_fits(j, s, f, runs))
         return false;
     if (s->window != 1)
-        return twi_refuse(j->why, "stage %s: window %u is not built yet: 1", name, s->window);
+        return twi_refuse(j->why, "stage %s: window %u is not built yet: 1", name, s->window) ||
+               twi_refused_for(j->why, TWI_WHY_LATER);
     if (s->ahead && s->shared)
         return twi_refuse(j->why, "stage %s: ahead %u: only what is in scratch is asked for early",
                           name, s->ahead);

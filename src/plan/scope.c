@@ -215,6 +215,11 @@ bool twi_folds_by_weight(const tw_ir *ir, const twi_plan *plan, twi_id v) {
            (twi_fold_rounds(ir, v) && order_of(ir, v) == TWI_ORDER_TREE);
 }
 
+const char *twi_weight_word(const tw_ir *ir, twi_id v) {
+    const bool tree = twi_fold_rounds(ir, v) && order_of(ir, v) == TWI_ORDER_TREE;
+    return tree ? "order tree" : "fold weight";
+}
+
 unsigned twi_ir_class(const tw_ir *ir) {
     unsigned klass = TWI_ORDER_CANONICAL;
     for (twi_id v = 1; v < ir->ins.n; v++) {

@@ -60,6 +60,8 @@ bool twi_adds_loosely(const tw_ir *ir, twi_id v);
 /* Does it combine by ascending weight: because its place says so, or to keep the order of its
  * elements (tree)? */
 bool twi_folds_by_weight(const tw_ir *ir, const twi_plan *plan, twi_id v);
+/* Of such a fold: what was written that asks for it, "order tree" or "fold weight". */
+const char *twi_weight_word(const tw_ir *ir, twi_id v);
 /* The loosest order of the kernel's float folds and atomic additions: TWI_ORDER_FREE, TREE or
  * CANONICAL (also where there are none). */
 unsigned twi_ir_class(const tw_ir *ir);

@@ -4,12 +4,22 @@
 #include "plan/rules.h"
 #include "kernels.h"
 
-enum { ROW_SUM, ROW_LEFT, ROW_CANON, SOFTMAX, GEMM, GEMM_LEFT, ATTENTION, SQUARE, KERNELS };
+enum {
+    ROW_SUM,
+    ROW_TREE,
+    ROW_LEFT,
+    ROW_CANON,
+    SOFTMAX,
+    GEMM,
+    GEMM_LEFT,
+    ATTENTION,
+    SQUARE,
+    KERNELS
+};
 
 typedef struct {
     tw_context *ctx;
     tw_ir *ir[KERNELS];
-    const char *name[KERNELS];
 } world;
 
 static int setup(void **state) {
@@ -18,6 +28,7 @@ static int setup(void **state) {
     if (!ctx)
         return -1;
     w.ir[ROW_SUM] = row_sum_of(ctx, 128, 1000, TW_ORDER_FREE);
+    w.ir[ROW_TREE] = row_sum_of(ctx, 128, 1000, TW_ORDER_TREE);
     w.ir[ROW_LEFT] = row_sum_of(ctx, 128, 1000, TW_ORDER_LEFT);
     w.ir[ROW_CANON] = row_sum_of(ctx, 128, 5000, TW_ORDER_CANONICAL);
     w.ir[SOFTMAX] = softmax_of(ctx, 128, 1000, TW_ORDER_FREE);
@@ -34,16 +45,19 @@ static int teardown(void **state) {
     return 0;
 }
 
-static const char *const kernel_names[KERNELS] = {"row_sum", "row_sum", "row_sum",   "softmax",
-                                                  "gemm",    "gemm",    "attention", "square"};
+static const struct {
+    const char *name, *class;
+} kernels[KERNELS] = {[ROW_SUM] = {"row_sum", "free"},       [ROW_TREE] = {"row_sum", "tree"},
+                      [ROW_LEFT] = {"row_sum", "canonical"}, [ROW_CANON] = {"row_sum", "canonical"},
+                      [SOFTMAX] = {"softmax", "free"},       [GEMM] = {"gemm", "free"},
+                      [GEMM_LEFT] = {"gemm", "canonical"},   [ATTENTION] = {"attention", "free"},
+                      [SQUARE] = {"square", "canonical"}};
 
 /* The reason, "" if none, for the lines under a header of the kernel's class. */
 static const char *reason(world *w, unsigned kernel, const char *target, const char *lines,
                           twi_why *why) {
-    bool fixed =
-        kernel == ROW_LEFT || kernel == ROW_CANON || kernel == GEMM_LEFT || kernel == SQUARE;
-    const char *text = twi_format(&w->ctx->arena, "plan %s/0 class=%s\n%s\n", kernel_names[kernel],
-                                  fixed ? "canonical" : "free", lines);
+    const char *text = twi_format(&w->ctx->arena, "plan %s/0 class=%s\n%s\n", kernels[kernel].name,
+                                  kernels[kernel].class, lines);
     twi_plans plans;
     twi_caps caps;
     assert_true(twi_caps_named(w->ctx, target, &caps));
@@ -226,6 +240,17 @@ static void orders(void **state) {
          "fold s: w = loop 10, loop 100: its order is a chain: loop 100 is opened outside one of "
          "greater "
          "weight"},
+        {ROW_TREE, "simt32", "frame f: r = grid 128 ; w = slot 16, sub 2, lane 32",
+         "fold s: w = slot 16, sub 2, lane 32: order tree: sub 2 weighs less than a slot digit: "
+         "loops outermost, then sub digits, then slots and lanes"},
+        {ROW_TREE, "cpu-avx512",
+         "frame f: r = grid 128 ; w = loop 10, loop 100 order w.loop.2, w.loop",
+         "fold s: w = loop 10, loop 100: order tree: loop 100 is opened outside one of greater "
+         "weight"},
+        {ROW_TREE, "sm_90a",
+         "frame f: r = grid 64, loop 2 ; w = loop 16, sub 2, lane 32\nvalue s: fold weight",
+         "fold s: order tree over subgroups inside 2 trips of loops of its own axes is not built "
+         "yet"},
         {ROW_LEFT, "cpu-avx512", "frame f: r = grid 128 ; w = loop 1000\nvalue s: fold weight",
          "fold s: fold weight, but its order is fixed"},
         {ROW_CANON, "cpu-avx512", "frame f: r = grid 128 ; w = loop 20, slot 16, lane 16",

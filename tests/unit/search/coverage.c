@@ -65,16 +65,12 @@ static tw_ir *specialised(tw_context *ctx, const tw_ir *ir, twi_rng *rng, bool s
 /* What stays with the workers of a group must fit into it; without indexed private memory into
  * slots. */
 static bool too_small(const twi_caps *caps, const twi_why *why) {
-    if (caps->family == TWI_FAMILY_SIMT && strstr(why->text, " B a group"))
-        return true;
-    return !caps->indexable && (strstr(why->text, " slots > ") ||
-                                strstr(why->text, "the target cannot index private memory"));
+    return why->kind == TWI_WHY_GROUP || (why->kind == TWI_WHY_SLOTS && !caps->indexable);
 }
 
 /* Scans along ranges known at run time: the canonical order, and two directions in one loop. */
 static bool unbuilt(const twi_why *why) {
-    return strncmp(why->text, "scan ", 5) == 0 &&
-           strstr(why->text, "along a range known at run time is not built yet");
+    return why->kind == TWI_WHY_LATER && strncmp(why->text, "scan ", 5) == 0;
 }
 
 static void plan_all(walk *w, tw_ir *ir, bool canonical) {
