@@ -5,7 +5,7 @@
  *     class        lift, and canonical orders if asked     pass/, search/
  *     plan         default, random, or a text              search/, plan/
  *     lower        tile IR and plan become loop IR         lower/, verified by loop/
- *     source       legalized and printed                   loop/, emit/
+ *     source       legalized, found spoken, and printed    loop/, emit/
  *     build        see kernel.c                            target/
  *
  * A step that fails has said why.
@@ -242,8 +242,16 @@ const char *twi_path_source(twi_path *p) {
                                     p->where.name));
         return NULL;
     }
+    const twi_loop *lawful = twi_legalize(p->loop, p->arena, &p->where.caps);
+    if (!twi_loop_spoken(lawful, &p->where.caps)) {
+        if (p->plans) /* else the loop IR was the caller's, and V9 has said it all */
+            (void)path_error(p, TWI_E_PATH_FAULTY, NULL,
+                             "a legal plan became loop IR that its target does not speak; this is "
+                             "a fault of Tilewright, please report the plan");
+        return NULL;
+    }
     twi_sb sb;
     twi_sb_init(&sb, p->arena);
-    twi_emit(twi_legalize(p->loop, p->arena, &p->where.caps), dialect, &sb);
+    twi_emit(lawful, dialect, &sb);
     return twi_sb_text(&sb);
 }

@@ -71,7 +71,7 @@ bool twi_path_lower(twi_path *p);
 /* faults: what does not verify is taken all the same (planted faults must be noticed by who runs
  * it). */
 bool twi_path_loop_text(twi_path *p, const tw_source *text, bool faults);
-/* NULL: no dialect speaks for the target (diagnostics). */
+/* NULL: no dialect speaks for the target, or not all that the loop IR holds (diagnostics). */
 const char *twi_path_source(twi_path *p);
 
 const char *twi_path_plan_text(const twi_path *p, bool derived);

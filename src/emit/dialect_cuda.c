@@ -58,18 +58,7 @@ const twi_dialect twi_dialect_cuda = {
     .type =
         {
             [TW_BOOL] = "bool",
-            [TW_I8] = "signed char",
-            [TW_I16] = "short",
-            [TW_I32] = "int",
-            [TW_I64] = "long long",
-            [TW_U8] = "unsigned char",
-            [TW_U16] = "unsigned short",
-            [TW_U32] = "unsigned",
-            [TW_U64] = "unsigned long long",
-            [TW_BF16] = "unsigned short",
-            [TW_F16] = "unsigned short",
-            [TW_F32] = "float",
-            [TW_F64] = "double",
+#include "emit/c_types.def"
         },
     .merge = merge,
     .vector_type = "typedef struct __align__($1) { $E e[$2]; } $0;\n",

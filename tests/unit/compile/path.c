@@ -2,8 +2,8 @@
  * The path: texts of the stages, what is refused and how, numbers as text, and memory that runs out
  * at any point. links: front
  */
-#include "base/context.h"
-#include "tilewright/compile.h"
+#include "compile/path.h"
+#include "loop/codes.h"
 #include "tilewright/program.h"
 
 #include <setjmp.h>
@@ -140,6 +140,49 @@ static void refuses(void **state) {
     }
 }
 
+static const char exchange[] = "loop k target opencl-a770\n"
+                               "argument 1 Y out i32[4]\n"
+                               "entry main {\n"
+                               "  launch k_main grid 1\n"
+                               "}\n"
+                               "func k_main entry 0 scope 0 implicit lanes 4 subs 1 {\n"
+                               "  array Y = 1 i32[4] stride [1]\n"
+                               "  %1 = id lane\n"
+                               "  %2 = cast %1 : i32\n"
+                               "  %3 = lane_xor %2 mask 1 : i32\n"
+                               "  store Y[%1] = %3\n"
+                               "}\n";
+
+static bool said(tw_context *ctx, int code) {
+    bool found = false;
+    for (size_t k = 0; k < tw_diag_count(ctx); k++)
+        found = found || tw_diag_get(ctx, k).code == code;
+    return found;
+}
+
+/* What a target does not speak: the caller's fault where he wrote the loop IR, a fault of ours
+ * where a plan became it. No source either way. */
+static void unspoken(void **state) {
+    tw_context *ctx = *state;
+    const tw_source text = {"exchange.loop", exchange, strlen(exchange)};
+    for (unsigned planned = 0; planned < 2; planned++)
+        for (unsigned spoken = 0; spoken < 2; spoken++) {
+            twi_path p = {.ctx = ctx, .arena = &ctx->arena};
+            twi_plans plans = {.n = 0};
+            assert_true(twi_where_find(ctx, "opencl-a770", NULL, NULL, 0, &p.where));
+            p.where.caps.lane_ops = spoken;
+            p.plans = planned ? &plans : NULL;
+            assert_true(twi_path_loop_text(&p, &text, false));
+            tw_diag_clear(ctx);
+            const char *source = twi_path_source(&p);
+            assert_true((source != NULL) == (spoken == 1));
+            assert_true(said(ctx, TWI_LOOP_E_V9) == !spoken);
+            assert_true(said(ctx, TWI_E_PATH_FAULTY) == (planned && !spoken));
+            if (!spoken)
+                assert_non_null(strstr(tw_diag_text(ctx, false), "lane_xor %2 mask 1"));
+        }
+}
+
 static void numbers(void **state) {
     (void)state;
     static const struct {
@@ -225,6 +268,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(stages, make, drop),
                                        cmocka_unit_test_setup_teardown(runs, make, drop),
                                        cmocka_unit_test(refuses),
+                                       cmocka_unit_test_setup_teardown(unspoken, make, drop),
                                        cmocka_unit_test(canonical_atomics),
                                        cmocka_unit_test(numbers),
                                        cmocka_unit_test(no_memory)};
