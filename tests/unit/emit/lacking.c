@@ -190,7 +190,7 @@ static const char *source(const trial *t, const twi_loop *loop, const speech *s)
 
 static void check_plan(trial *t, uint64_t seed) {
     const twi_caps *caps = &t->speech.caps;
-    twi_why why = {""};
+    twi_why why = {.text = ""};
     twi_plans *plans = seed ? twi_search_random(t->a, t->ir, caps, NULL, seed, &why)
                             : twi_search_default(t->a, t->ir, caps, NULL, &why);
     if (!plans && why.text[0]) {
@@ -222,7 +222,7 @@ static void check_plan(trial *t, uint64_t seed) {
 /* The same kernel planned for all that the dialect would have had. */
 static void check_lack(trial *t) {
     twi_caps whole;
-    twi_why why = {""};
+    twi_why why = {.text = ""};
     assert_true(twi_caps_named(t->ctx, t->tongue->caps, &whole));
     const twi_plans *plans = twi_search_default(t->a, t->ir, &whole, NULL, &why);
     if (plans && strstr(source(t, twi_legalize(twi_lower(t->a, t->ir, &whole, plans), t->a, &whole),

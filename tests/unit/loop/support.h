@@ -12,9 +12,77 @@
 #include <cmocka.h>
 
 #include "base/context.h"
-#include "loop/interp.h"
+#include "dense.h"
 
 #include <string.h>
+
+/* Y[r] = sum of X[r, ..], M[r] = its maximum (all are negative), by 2 subgroups of 4 lanes, 13
+ * elements a lane, the last only for some. */
+static const char two_folds[] = "loop k target simt4\n"
+                                "argument 1 X in f32[3, 100]\n"
+                                "argument 2 Y out f32[3]\n"
+                                "argument 3 M out f32[3]\n"
+                                "entry main {\n"
+                                "  launch k_main grid 3\n"
+                                "}\n"
+                                "func k_main entry 0 scope 0 implicit lanes 4 subs 2 {\n"
+                                "  array X = 1 f32[3, 100] stride [100, 1]\n"
+                                "  array Y = 2 f32[3] stride [1]\n"
+                                "  array M = 3 f32[3] stride [1]\n"
+                                "  private s f32[1] stride [1]\n"
+                                "  private m f32[1] stride [1]\n"
+                                "  shared red f32[2] stride [1]\n"
+                                "  %1 = id grid\n"
+                                "  %2 = id sub\n"
+                                "  %3 = id lane\n"
+                                "  %4 = mul %2, 4\n"
+                                "  %5 = add %4, %3\n"
+                                "  %6 = const -0 identity : f32\n"
+                                "  %60 = const -inf identity : f32\n"
+                                "  store s[0] = %6\n"
+                                "  store m[0] = %60\n"
+                                "  for %7 in 0 .. 13 {\n"
+                                "    %8 = mul %7, 8\n"
+                                "    %9 = add %8, %5\n"
+                                "    %10 = lt %9, 100 : bool\n"
+                                "    %x11 = load X[%1, %9] where %10 : f32\n"
+                                "    %12 = load s[0] : f32\n"
+                                "    %13 = select %10, %x11, %6 : f32\n"
+                                "    %14 = add %12, %13 fold 7 : f32\n"
+                                "    store s[0] = %14\n"
+                                "    %61 = select %10, %x11, %60 : f32\n"
+                                "    %62 = load m[0] : f32\n"
+                                "    %63 = max %62, %61 fold 8 : f32\n"
+                                "    store m[0] = %63\n"
+                                "  }\n"
+                                "  %15 = load s[0] : f32\n"
+                                "  %16 = lane_fold add %15 stride 1 extent 4 fold 7 : f32\n"
+                                "  %17 = eq %3, 0 : bool\n"
+                                "  if %17 {\n"
+                                "    store red[%2] = %16\n"
+                                "  }\n"
+                                "  barrier group\n"
+                                "  %18 = load red[0] : f32\n"
+                                "  %19 = load red[1] : f32\n"
+                                "  %20 = add %18, %19 fold 7 : f32\n"
+                                "  %21 = eq %5, 0 : bool\n"
+                                "  if %21 {\n"
+                                "    store Y[%1] = %20\n"
+                                "  }\n"
+                                "  barrier group\n"
+                                "  %64 = load m[0] : f32\n"
+                                "  %65 = lane_fold max %64 stride 1 extent 4 fold 8 : f32\n"
+                                "  if %17 {\n"
+                                "    store red[%2] = %65\n"
+                                "  }\n"
+                                "  barrier group\n"
+                                "  %66 = load red[0] : f32\n"
+                                "  %67 = load red[1] : f32\n"
+                                "  %68 = max %66, %67 fold 8 : f32\n"
+                                "  if %21 {\n"
+                                "    store M[%1] = %68\n"
+                                "  }\n"
+                                "}\n";
 
 typedef struct {
     tw_context *ctx;
@@ -56,15 +124,8 @@ static inline twi_interp_result run_loop(bench *b, const twi_loop *loop, void *c
                                          const uint64_t *scalars) {
     twi_arena *arena = &b->ctx->arena;
     twi_interp_array *arrays = TWI_NEW_N(arena, twi_interp_array, loop->array.n);
-    for (uint32_t k = 1; k < loop->array.n; k++) {
-        const twi_larray *a = &loop->array.at[k];
-        int64_t *stride = TWI_NEW_N(arena, int64_t, TWI_MAX_RANK), step = 1;
-        for (unsigned d = a->rank; d-- > 0;) {
-            stride[d] = step;
-            step *= a->extent[d];
-        }
-        arrays[k] = (twi_interp_array){data[k - 1], a->extent, stride};
-    }
+    for (uint32_t k = 1; k < loop->array.n; k++)
+        arrays[k] = dense_array(arena, &loop->array.at[k], data[k - 1], NULL);
     twi_interp_result result;
     twi_interp_run(loop, 0, arrays, scalars, arena, &result);
     return result;

@@ -4,17 +4,9 @@
  * the interpreter, against loops written here; with all indices inside, and with some outside: what
  * is read there, what is not stored, and the least instance in the status.
  */
-#include "loop/interp.h"
-#include "lower/lower.h"
-#include "pass/pass.h"
-#include "search/search.h"
+#include "support.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { N = 21, V = 5, W = 19, L = 40, D = 24 };
 
@@ -165,46 +157,19 @@ static bool right(const data *t, const data *want, char *said) {
            memcmp(t->h, want->h, sizeof t->h) == 0 && t->a == want->a && t->status == want->status;
 }
 
-static void complain(const tw_ir *ir, const twi_plans *plans, const twi_loop *loop,
-                     const char *what) {
-    twi_sb sb;
-    twi_sb_init(&sb, ir->arena);
-    twi_plan_print(ir, plans, NULL, &sb);
-    twi_loop_print(loop, &sb);
-    fail_msg("%s\n%s", what, twi_sb_text(&sb));
-}
-
-static twi_interp_result interpret(twi_arena *a, const twi_loop *loop, uint32_t entry, data *t) {
-    void *at[] = {NULL, t->tab, t->ids, t->p, t->s,    t->x, t->y,   t->e,      t->z,
-                  t->h, t->m,   &t->a,  t->g, t->rows, t->r, t->put, &t->status};
+/* Arrays in the order of their ids, the status behind them. */
+static twi_interp_result run_on(const bench *b, const twi_loop *loop, uint32_t entry, data *t) {
+    void *const at[] = {t->tab, t->ids, t->p,  t->s, t->x,    t->y, t->e,   t->z,
+                        t->h,   t->m,   &t->a, t->g, t->rows, t->r, t->put, &t->status};
     enum { ARRAYS = sizeof at / sizeof *at };
-    twi_interp_array arrays[ARRAYS] = {{0}};
-    assert_int_equal(loop->array.n, ARRAYS);
-    assert_int_equal(loop->status, ARRAYS - 1);
-    for (uint32_t k = 1; k < ARRAYS; k++) {
-        int64_t *stride = TWI_NEW_N(a, int64_t, TWI_MAX_RANK), step = 1;
-        for (unsigned d = loop->array.at[k].rank; d-- > 0;) {
-            stride[d] = step;
-            step *= loop->array.at[k].extent[d];
-        }
-        arrays[k] = (twi_interp_array){at[k], loop->array.at[k].extent, stride};
-    }
-    twi_interp_result r;
-    twi_interp_run(loop, entry, arrays, NULL, a, &r);
-    return r;
+    assert_int_equal(loop->array.n, ARRAYS + 1);
+    assert_int_equal(loop->status, ARRAYS);
+    return interpret(b->a, loop, entry, at, ARRAYS);
 }
 
-static void check(tw_context *ctx, twi_arena *a, const tw_ir *ir, const twi_caps *caps,
-                  uint64_t seed) {
-    twi_why why = {""};
-    twi_plans *plans = seed ? twi_search_random(a, ir, caps, NULL, seed, &why)
-                            : twi_search_default(a, ir, caps, NULL, &why);
-    if (!plans)
-        fail_msg("no plan for seed %llu: %s %s", (unsigned long long)seed, why.text,
-                 tw_diag_text(ctx, false));
-    twi_loop *loop = twi_lower(a, ir, caps, plans);
-    if (!twi_loop_verify(loop))
-        complain(ir, plans, loop, tw_diag_text(ctx, false));
+static void check(const bench *b, const tw_ir *ir, uint64_t seed) {
+    twi_plans *plans = drawn_plans(b, ir, seed);
+    twi_loop *loop = lowered(b, ir, plans);
     for (uint32_t k = 0; k < 2 * loop->entry.n; k++) {
         const bool outside = k % 2;
         data t, want;
@@ -212,7 +177,7 @@ static void check(tw_context *ctx, twi_arena *a, const tw_ir *ir, const twi_caps
         fill(&t, outside);
         fill(&want, outside);
         expect(&t, &want);
-        twi_interp_result r = interpret(a, loop, k / 2, &t);
+        twi_interp_result r = run_on(b, loop, k / 2, &t);
         if (r.fault.kind)
             complain(ir, plans, loop, r.fault.text);
         if (!right(&t, &want, said))
@@ -220,48 +185,20 @@ static void check(tw_context *ctx, twi_arena *a, const tw_ir *ir, const twi_caps
     }
 }
 
-static void run(const char *caps_name) {
-    const char *plans = getenv("TW_PLANS");
-    const uint64_t n = plans ? strtoull(plans, NULL, 10) : 20;
-    tw_context *ctx = tw_context_create(NULL);
-    jmp_buf spot, *saved;
-    if (TWI_GUARD(&ctx->mem, spot, saved))
-        fail_msg("out of memory");
-    twi_arena *a = &ctx->arena;
-    twi_caps caps;
-    assert_true(twi_caps_named(ctx, caps_name, &caps));
-    tw_ir *ir = twi_ir_parse(ctx, a, "gather.ir", text, sizeof text - 1);
-    if (!ir)
-        fail_msg("%s", tw_diag_text(ctx, false));
-    opt_lift(ir);
+static void random_plans(void **state) {
+    const uint64_t n = setting("TW_PLANS", 20);
+    const bench b = bench_on(*state);
+    tw_ir *ir = kernel_of(&b, text);
     for (uint64_t seed = 0; seed < n; seed++) {
-        twi_mark mark = twi_arena_mark(a);
-        check(ctx, a, ir, &caps, seed);
-        twi_arena_reset(a, mark);
+        twi_mark mark = twi_arena_mark(b.a);
+        check(&b, ir, seed);
+        twi_arena_reset(b.a, mark);
     }
-    TWI_UNGUARD(&ctx->mem, saved);
-    tw_context_destroy(ctx);
-}
-
-static void on_avx512(void **state) {
-    (void)state;
-    run("cpu-avx512");
-}
-static void on_simt4(void **state) {
-    (void)state;
-    run("simt4");
-}
-static void on_simt32(void **state) {
-    (void)state;
-    run("simt32");
-}
-static void on_simt1(void **state) {
-    (void)state;
-    run("simt1");
+    bench_end(&b);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(on_avx512), cmocka_unit_test(on_simt4),
-                                       cmocka_unit_test(on_simt32), cmocka_unit_test(on_simt1)};
+    const struct CMUnitTest tests[] = {ON("cpu-avx512", random_plans), ON("simt4", random_plans),
+                                       ON("simt32", random_plans), ON("simt1", random_plans)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

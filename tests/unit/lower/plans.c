@@ -4,22 +4,16 @@
  * fault is found, and the oracle accepts every output. TW_PLANS, TW_OFFERS, TW_KERNEL, TW_CAPS,
  * TW_SEED widen or narrow it; TW_SHOW=1 prints the text.
  */
+#include "support.h"
+
 #include "base/fs.h"
-#include "loop/interp.h"
 #include "loop/legalize.h"
-#include "lower/lower.h"
 #include "oracle/fixtures.h"
 #include "oracle/oracle.h"
-#include "pass/pass.h"
 #include "search/view.h"
 #include "tilewright/program.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 typedef struct {
     const char *kernel, *dims, *bind; /* "R=3 W=70"; "T=f32" */
@@ -201,30 +195,30 @@ static int64_t dim_value(const char *dims, const char *name) {
     return -1;
 }
 
-static tw_ir *load(tw_context *ctx, twi_arena *a, const subject *s, bool canonical) {
+static tw_ir *load(const bench *b, const subject *s, bool canonical) {
     char path[512], *text;
     size_t n;
     snprintf(path, sizeof path, "%s/%s/%s.tile", TW_SOURCE_DIR,
              strchr(s->kernel, '/') ? "tests" : "kernels", s->kernel);
-    assert_int_equal(twi_read_file(a, path, &text, &n), 0);
-    tw_program *p = tw_program_parse(ctx, path, text, n);
-    tw_binding b[4];
+    assert_int_equal(twi_read_file(b->a, path, &text, &n), 0);
+    tw_program *p = tw_program_parse(b->ctx, path, text, n);
+    tw_binding bound[4];
     size_t nb = 0;
-    char *bind = twi_strdup(a, s->bind), *save = NULL;
+    char *bind = twi_strdup(b->a, s->bind), *save = NULL;
     for (char *w = strtok_r(bind, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
         char *eq = strchr(w, '=');
         *eq = 0;
-        b[nb++] = (tw_binding){w, eq + 1};
+        bound[nb++] = (tw_binding){w, eq + 1};
     }
-    tw_ir *ir = p ? tw_program_build(p, 0, b, nb) : NULL;
+    tw_ir *ir = p ? tw_program_build(p, 0, bound, nb) : NULL;
     if (!ir)
-        fail_msg("%s", tw_diag_text(ctx, false));
-    int64_t *dims = TWI_NEW_N(a, int64_t, ir->dim.n);
+        fail_msg("%s", tw_diag_text(b->ctx, false));
+    int64_t *dims = TWI_NEW_N(b->a, int64_t, ir->dim.n);
     for (uint32_t d = 1; d < ir->dim.n; d++)
-        dims[d] = dim_value(s->dims, twi_text(&ctx->names, ir->dim.at[d].name));
-    tw_ir *sp = twi_ir_specialise(ir, a, dims);
+        dims[d] = dim_value(s->dims, twi_text(&b->ctx->names, ir->dim.at[d].name));
+    tw_ir *sp = twi_ir_specialise(ir, b->a, dims);
     if (!sp)
-        fail_msg("%s", tw_diag_text(ctx, false));
+        fail_msg("%s", tw_diag_text(b->ctx, false));
     if (canonical)
         twi_canonical_orders(sp);
     opt_lift(sp);
@@ -242,39 +236,12 @@ static const tw_ir *merged(twi_arena *a, const tw_ir *ir, bool all) {
     return all ? out : ir;
 }
 
-typedef struct {
-    void *data;
-    int64_t shape[TWI_MAX_RANK], stride[TWI_MAX_RANK];
-    size_t bytes;
-} buffer;
-
-/* By the module's arrays: partial results of split folds come after the kernel's own. */
-static void make_buffers(twi_arena *a, const tw_ir *ir, const twi_loop *loop, twi_fixture fix,
-                         buffer *b) {
-    for (uint32_t k = 1; k < loop->array.n; k++) {
-        const twi_larray *array = &loop->array.at[k];
-        int64_t stride = 1;
-        for (int d = array->rank - 1; d >= 0; d--) {
-            b[k].shape[d] = array->extent[d];
-            b[k].stride[d] = stride;
-            stride *= b[k].shape[d];
-        }
-        b[k].bytes = (size_t)stride * tw_elem_size((tw_elem)array->elem);
-        b[k].data = twi_alloc(a, b[k].bytes + 1);
-        if (array->role == TWI_IN || array->role == TWI_INOUT)
-            twi_fixture_fill(ir, k, fix, 1, b[k].data);
-        else
-            memset(b[k].data, 0xa5, b[k].bytes);
-    }
-}
-
 /* One plan of one subject. */
 typedef struct {
-    tw_context *ctx;
-    twi_arena *a;
+    const bench *b;
+    twi_arena *a; /* of this plan */
     const subject *s;
     const tw_ir *ir, *text; /* planned; as written */
-    twi_caps caps;
     uint64_t seed;
     twi_fixture fix;
     twi_plans *plans;
@@ -282,21 +249,23 @@ typedef struct {
     uint64_t offers; /* the plan is one of so many proposals; 0: not */
 } trial;
 
-static void complain(const trial *t, const char *text) {
-    const subject *s = t->s;
-    const tw_ir *ir = t->ir;
-    const twi_plans *plans = t->plans;
-    const twi_loop *loop = t->loop;
-    uint64_t seed = t->seed;
-    twi_sb sb;
-    twi_sb_init(&sb, ir->arena);
-    twi_plan_print(ir, plans, NULL, &sb);
-    if (getenv("TW_SHOW")) {
-        twi_ir_print(ir, &sb);
-        twi_loop_print(loop, &sb);
+/* By the module's arrays: partial results of split folds come after the kernel's own. */
+static void make_arrays(const trial *t, twi_interp_array *arrays, size_t *bytes) {
+    for (uint32_t k = 1; k < t->loop->array.n; k++) {
+        const twi_larray *array = &t->loop->array.at[k];
+        arrays[k] = dense_array(t->a, array, NULL, &bytes[k]);
+        arrays[k].data = twi_alloc(t->a, bytes[k] + 1);
+        if (array->role == TWI_IN || array->role == TWI_INOUT)
+            twi_fixture_fill(t->ir, k, t->fix, 1, arrays[k].data);
+        else
+            memset(arrays[k].data, 0xa5, bytes[k]);
     }
-    fail_msg("%s %s %s seed %llu: %s\n%s", s->kernel, s->dims, s->bind, (unsigned long long)seed,
-             text, twi_sb_text(&sb));
+}
+
+static void wrong(const trial *t, const char *text) {
+    complain(t->ir, t->plans, getenv("TW_SHOW") ? t->loop : NULL,
+             twi_format(t->a, "%s %s %s seed %llu: %s", t->s->kernel, t->s->dims, t->s->bind,
+                        (unsigned long long)t->seed, text));
 }
 
 static void check_depths(const trial *t, const twi_interp_result *r) {
@@ -308,7 +277,7 @@ static void check_depths(const trial *t, const twi_interp_result *r) {
         snprintf(text, sizeof text, "depth of %s: %u > %u", twi_value_name(ir, o->fold),
                  r->depth[o->fold], o->depth);
         if (r->depth[o->fold] > o->depth)
-            complain(t, text);
+            wrong(t, text);
     }
 }
 
@@ -341,20 +310,20 @@ static void same_features(const trial *t0, const twi_features *t, const twi_feat
     };
     for (size_t r = 0; r < sizeof row / sizeof *row; r++)
         if (!near(row[r].tally, row[r].count))
-            complain(t0, twi_format(t0->a, "tally of %s: %lld, built %lld (thousandths)",
-                                    row[r].what, (long long)(row[r].tally * 1000),
-                                    (long long)(row[r].count * 1000)));
+            wrong(t0,
+                  twi_format(t0->a, "tally of %s: %lld, built %lld (thousandths)", row[r].what,
+                             (long long)(row[r].tally * 1000), (long long)(row[r].count * 1000)));
     for (uint32_t x = 1; x < t0->ir->array.n; x++)
         if (!near(t->load_bytes[x], c->load_bytes[x]) ||
             !near(t->store_bytes[x], c->store_bytes[x]) || !near(t->loads[x], c->loads[x]) ||
             !near(t->stores[x], c->stores[x]) || !near(t->sectors[x], c->sectors[x]))
-            complain(t0, "tally of an array's accesses differs from what was built");
+            wrong(t0, "tally of an array's accesses differs from what was built");
 }
 
 static void check_tally(const trial *t0) {
     for (uint32_t k = 0; k < t0->plans->n; k++) {
         twi_features t, c;
-        twi_tally(t0->a, t0->ir, &t0->caps, &t0->plans->scope[k], &t);
+        twi_tally(t0->a, t0->ir, &t0->b->caps, &t0->plans->scope[k], &t);
         twi_count(t0->a, t0->loop, k, &c);
         same_features(t0, &t, &c);
         if (t.then && c.then)
@@ -365,35 +334,42 @@ static void check_tally(const trial *t0) {
 /* One of the proposals for scope 0, which the seed says of `offers`; other scopes have the
  * default. */
 static twi_plans *offered(const trial *t) {
-    twi_why why = {""};
     twi_candidate *c;
-    twi_plans *plans = twi_search_default(t->a, t->ir, &t->caps, NULL, &why);
-    uint32_t n = twi_search_list(t->a, t->ir, &t->caps, NULL, 0, &c), legal = 0;
+    twi_plans *plans = drawn_plans(t->b, t->ir, 0);
+    uint32_t n = twi_search_list(t->a, t->ir, &t->b->caps, NULL, 0, &c), legal = 0;
     while (legal < n && c[legal].legal)
         legal++;
-    if (plans && legal)
+    if (legal)
         plans->scope[0] = *c[t->seed * legal / t->offers % legal].plan;
-    if (plans)
-        twi_share_entries(plans);
+    twi_share_entries(plans);
     return plans;
 }
 
 /* All arrays after a run on fresh ones; in: what was there before. */
-static buffer *run_entry(const trial *t, uint32_t entry, const uint64_t *scalars, const void **in) {
-    buffer *b = TWI_NEW_N(t->a, buffer, t->loop->array.n);
+static twi_interp_array *run_entry(const trial *t, uint32_t entry, const uint64_t *scalars,
+                                   const void **in) {
     twi_interp_array *arrays = TWI_NEW_N(t->a, twi_interp_array, t->loop->array.n);
-    make_buffers(t->a, t->ir, t->loop, t->fix, b);
-    for (uint32_t k = 1; k < t->loop->array.n; k++) {
-        arrays[k] = (twi_interp_array){b[k].data, b[k].shape, b[k].stride};
-        in[k] = twi_copy(t->a, b[k].data, b[k].bytes ? b[k].bytes : 1);
-    }
+    size_t *bytes = TWI_NEW_N(t->a, size_t, t->loop->array.n);
+    make_arrays(t, arrays, bytes);
+    for (uint32_t k = 1; k < t->loop->array.n; k++)
+        in[k] = twi_copy(t->a, arrays[k].data, bytes[k] ? bytes[k] : 1);
     twi_interp_result r;
-    memset(&r, 0, sizeof r);
     twi_interp_run(t->loop, entry, arrays, scalars, t->a, &r);
     if (r.fault.kind)
-        complain(t, r.fault.text);
+        wrong(t, r.fault.text);
     check_depths(t, &r);
-    return b;
+    return arrays;
+}
+
+/* To the bit, in all arrays of the kernel. */
+static void same_arrays(const trial *t, const twi_interp_array *x, const twi_interp_array *y,
+                        const char *otherwise) {
+    for (uint32_t k = 1; k < t->ir->array.n; k++) {
+        size_t bytes;
+        (void)dense_array(t->a, &t->loop->array.at[k], NULL, &bytes);
+        if (memcmp(x[k].data, y[k].data, bytes) != 0)
+            wrong(t, otherwise);
+    }
 }
 
 static const char *text_of(trial *t, const twi_loop *loop) {
@@ -404,102 +380,72 @@ static const char *text_of(trial *t, const twi_loop *loop) {
 }
 
 /* As a target of implicit lanes gets it: it verifies, its text reads back, and it does the same. */
-static void check_legalized(trial *t, const uint64_t *scalars, const void **in, const buffer *b) {
+static void check_legalized(trial *t, const uint64_t *scalars, const void **in,
+                            const twi_interp_array *b) {
     twi_loop *loop = t->loop;
-    twi_loop *legal = twi_legalize(loop, t->a, &t->caps);
+    twi_loop *legal = twi_legalize(loop, t->a, &t->b->caps);
     const char *text = text_of(t, legal);
-    if (!twi_loop_verify(legal) || !twi_loop_spoken(legal, &t->caps))
-        complain(t, tw_diag_text(t->ctx, false));
-    twi_loop *again = twi_loop_parse(t->ctx, t->a, t->ir, "again", text, strlen(text));
+    if (!twi_loop_verify(legal) || !twi_loop_spoken(legal, &t->b->caps))
+        wrong(t, tw_diag_text(t->b->ctx, false));
+    twi_loop *again = twi_loop_parse(t->b->ctx, t->a, t->ir, "again", text, strlen(text));
     if (!again || strcmp(text, text_of(t, again)) != 0)
-        complain(t, "the legalized text does not read back");
+        wrong(t, "the legalized text does not read back");
     t->loop = legal;
-    const buffer *other = run_entry(t, (uint32_t)(t->seed % loop->entry.n), scalars, in);
-    for (uint32_t k = 1; k < t->ir->array.n; k++)
-        if (memcmp(b[k].data, other[k].data, b[k].bytes) != 0)
-            complain(t, "the legalized module differs");
+    same_arrays(t, b, run_entry(t, (uint32_t)(t->seed % loop->entry.n), scalars, in),
+                "the legalized module differs");
     t->loop = loop;
 }
 
-static void check_plan(trial *t) {
-    tw_context *ctx = t->ctx;
-    twi_arena *a = t->a;
-    const subject *s = t->s;
-    const tw_ir *ir = t->ir;
-    const twi_caps *caps = &t->caps;
-    uint64_t seed = t->seed;
-    twi_fixture fix = t->fix;
-    twi_why why = {""};
-    twi_plans given, *plans;
-    if (s->plan) {
-        plans = &given;
-        if (!twi_plan_parse(a, ir, s->kernel, s->plan, strlen(s->plan), plans))
-            fail_msg("%s: %s", s->kernel, tw_diag_text(ctx, false));
-        if (!twi_search_legal(ir, caps, plans, &why))
-            fail_msg("%s: %s", s->kernel, why.text);
-    } else if (t->offers)
-        plans = offered(t);
-    else
-        plans = seed ? twi_search_random(a, ir, caps, NULL, seed, &why)
-                     : twi_search_default(a, ir, caps, NULL, &why);
-    if (!plans)
-        fail_msg("%s: no plan for seed %llu: %s %s", s->kernel, (unsigned long long)seed, why.text,
-                 tw_diag_text(ctx, false));
-    twi_loop *loop = twi_lower(a, ir, caps, plans);
-    t->plans = plans;
-    t->loop = loop;
-    if (getenv("TW_SHOW") && getenv("TW_SHOW")[0] == '2') {
-        twi_sb sb;
-        twi_sb_init(&sb, a);
-        twi_plan_print(ir, plans, NULL, &sb);
-        twi_loop_print(loop, &sb);
-        puts(twi_sb_text(&sb));
-    }
-    if (!twi_loop_verify(loop))
-        complain(t, tw_diag_text(ctx, false));
-    check_tally(t);
-    const void **in = TWI_NEW_N(a, const void *, loop->array.n);
-    uint64_t *scalars = TWI_NEW_N(a, uint64_t, ir->scalar.n + 1);
-    for (uint32_t k = 1; k < ir->scalar.n; k++)
-        scalars[k] = twi_fixture_scalar(ir, k, fix);
-    buffer *b = run_entry(t, 0, scalars, in);
-    for (uint32_t e = 1; e < loop->entry.n; e++) { /* facts change no bit */
-        const buffer *other = run_entry(t, e, scalars, in);
-        for (uint32_t k = 1; k < ir->array.n; k++)
-            if (memcmp(b[k].data, other[k].data, b[k].bytes) != 0)
-                complain(t, "an entry with facts differs from main");
-    }
-    if (!loop->func.at[0].explicit_lanes)
-        check_legalized(t, scalars, in, b);
+/* The oracle on what the run left; in: what was there before. */
+static void check_results(const trial *t, const void **in, const uint64_t *scalars,
+                          const twi_interp_array *b) {
+    const twi_loop *loop = t->loop;
     twi_oracle_in oin = {in, scalars};
-    twi_oracle *o = twi_oracle_run(a, ir, &oin, loop->order.at, loop->order.n, NULL);
+    twi_oracle *o = twi_oracle_run(t->a, t->ir, &oin, loop->order.at, loop->order.n, NULL);
     if (twi_oracle_error(o))
-        complain(t, twi_oracle_error(o));
-    if (t->text != ir) {
-        twi_oracle *text = twi_oracle_run(a, t->text, &oin, NULL, 0, NULL);
+        wrong(t, twi_oracle_error(o));
+    if (t->text != t->ir) {
+        twi_oracle *text = twi_oracle_run(t->a, t->text, &oin, NULL, 0, NULL);
         if (twi_oracle_agrees(o, text))
-            complain(t, twi_oracle_agrees(o, text));
+            wrong(t, twi_oracle_agrees(o, text));
     }
     int64_t want = twi_oracle_offending(o), status = INT64_MAX;
     if (loop->status)
         memcpy(&status, b[loop->status].data, sizeof status);
     if (status != (want < 0 ? INT64_MAX : want))
-        complain(t, twi_format(a, "%s: status %lld, instance %lld left an array first",
-                               twi_fixture_name(fix), (long long)status, (long long)want));
-    for (uint32_t k = 1; k < ir->array.n; k++) {
-        if (ir->array.at[k].role != TWI_OUT && ir->array.at[k].role != TWI_INOUT)
+        wrong(t, twi_format(t->a, "%s: status %lld, instance %lld left an array first",
+                            twi_fixture_name(t->fix), (long long)status, (long long)want));
+    for (uint32_t k = 1; k < t->ir->array.n; k++) {
+        if (t->ir->array.at[k].role != TWI_OUT && t->ir->array.at[k].role != TWI_INOUT)
             continue;
         twi_verdict v;
         twi_oracle_judge(o, k, b[k].data, &v);
         if (!v.ok)
-            complain(t, twi_format(a, "%s[%lld,%lld,%lld] got %s, want %s, bound %s (worst %g)",
-                                   twi_fixture_name(fix), (long long)v.at[0], (long long)v.at[1],
-                                   (long long)v.at[2], v.got, v.want, v.bound, 0.0));
+            wrong(t, twi_format(t->a, "%s[%lld,%lld,%lld] got %s, want %s, bound %s (worst %g)",
+                                twi_fixture_name(t->fix), (long long)v.at[0], (long long)v.at[1],
+                                (long long)v.at[2], v.got, v.want, v.bound, 0.0));
     }
 }
 
-static uint64_t setting(const char *name, uint64_t otherwise) {
-    return getenv(name) ? strtoull(getenv(name), NULL, 10) : otherwise;
+static void check_plan(trial *t) {
+    const tw_ir *ir = t->ir;
+    t->plans = t->s->plan  ? written_plans(t->b, ir, t->s->plan)
+               : t->offers ? offered(t)
+                           : drawn_plans(t->b, ir, t->seed);
+    t->loop = lowered(t->b, ir, t->plans);
+    if (getenv("TW_SHOW") && getenv("TW_SHOW")[0] == '2')
+        puts(text_of(t, t->loop));
+    check_tally(t);
+    const void **in = TWI_NEW_N(t->a, const void *, t->loop->array.n);
+    uint64_t *scalars = TWI_NEW_N(t->a, uint64_t, ir->scalar.n + 1);
+    for (uint32_t k = 1; k < ir->scalar.n; k++)
+        scalars[k] = twi_fixture_scalar(ir, k, t->fix);
+    const twi_interp_array *b = run_entry(t, 0, scalars, in);
+    for (uint32_t e = 1; e < t->loop->entry.n; e++) /* facts change no bit */
+        same_arrays(t, b, run_entry(t, e, scalars, in), "an entry with facts differs from main");
+    if (!t->loop->func.at[0].explicit_lanes)
+        check_legalized(t, scalars, in, b);
+    check_results(t, in, scalars, b);
 }
 
 #define OFFERS UINT64_MAX /* as the first seed: proposals of the families */
@@ -508,121 +454,60 @@ static void run_subjects(const subject *list, size_t n, const char *caps_name, m
                          uint64_t first, uint64_t plans) {
     if (getenv("TW_CAPS") && strcmp(getenv("TW_CAPS"), caps_name) != 0)
         return;
-    for (volatile size_t k = 0; k < n; k++) { /* volatile: what setjmp leaves alone */
+    for (size_t k = 0; k < n; k++) {
         const subject *s = &list[k];
         if (getenv("TW_KERNEL") && strcmp(getenv("TW_KERNEL"), s->kernel) != 0)
             continue;
         if (s->caps && strcmp(s->caps, caps_name) != 0)
             continue;
-        tw_context *ctx = tw_context_create(NULL);
-        jmp_buf spot, *saved;
-        if (TWI_GUARD(&ctx->mem, spot, saved))
-            fail_msg("out of memory");
-        twi_arena a;
-        twi_arena_init(&a, &ctx->mem);
-        trial t = {.ctx = ctx, .a = &a, .s = s, .offers = first == OFFERS ? plans : 0};
-        assert_true(twi_caps_named(ctx, caps_name, &t.caps));
-        t.text = load(ctx, &a, s, how == CANONICAL);
-        t.ir = merged(&a, t.text, how == MERGED);
+        bench b = bench_on(caps_name);
+        trial t = {.b = &b, .a = b.a, .s = s, .offers = first == OFFERS ? plans : 0};
+        t.text = load(&b, s, how == CANONICAL);
+        t.ir = merged(b.a, t.text, how == MERGED);
         for (uint64_t plan = 0; plan < plans; plan++) {
-            twi_mark mark = twi_arena_mark(&a);
+            twi_mark mark = twi_arena_mark(b.a);
             t.seed = t.offers ? plan : first + plan;
             t.fix = how == MERGED ? (twi_fixture)(TWI_FIX_NONE + 1 + plan % (TWI_FIXTURES - 1))
                     : plan % 2    ? TWI_FIX_NORMAL
                                   : TWI_FIX_EXACT;
             check_plan(&t);
-            twi_arena_reset(&a, mark);
+            twi_arena_reset(b.a, mark);
         }
-        twi_arena_fini(&a);
-        TWI_UNGUARD(&ctx->mem, saved);
-        tw_context_destroy(ctx);
+        bench_end(&b);
     }
 }
 
-static void run_all(const char *caps_name, mode how) {
-    run_subjects(subjects, sizeof subjects / sizeof *subjects, caps_name, how,
+static void random_plans(void **state) {
+    run_subjects(subjects, sizeof subjects / sizeof *subjects, *state, PLAIN, setting("TW_SEED", 0),
+                 setting("TW_PLANS", 3));
+}
+
+static void canonical(void **state) {
+    run_subjects(subjects, sizeof subjects / sizeof *subjects, *state, CANONICAL,
                  setting("TW_SEED", 0), setting("TW_PLANS", 3));
 }
 
-static void run_merges(const char *caps_name) {
-    run_subjects(merges, sizeof merges / sizeof *merges, caps_name, MERGED, setting("TW_SEED", 0),
+static void merges_of_folds(void **state) {
+    run_subjects(merges, sizeof merges / sizeof *merges, *state, MERGED, setting("TW_SEED", 0),
                  setting("TW_PLANS", 3) * 3);
 }
 
-static void run_given(const char *caps_name) {
-    run_subjects(given_plans, sizeof given_plans / sizeof *given_plans, caps_name, PLAIN, 0, 2);
+static void given(void **state) {
+    run_subjects(given_plans, sizeof given_plans / sizeof *given_plans, *state, PLAIN, 0, 2);
 }
 
 /* What the families propose, TW_OFFERS of each subject, evenly over the ranks. */
-static void run_offers(const char *caps_name) {
-    run_subjects(subjects, sizeof subjects / sizeof *subjects, caps_name, PLAIN, OFFERS,
+static void offers(void **state) {
+    run_subjects(subjects, sizeof subjects / sizeof *subjects, *state, PLAIN, OFFERS,
                  setting("TW_OFFERS", 3));
 }
 
-static void offers_simt4(void **state) {
-    (void)state;
-    run_offers("simt4");
-}
-static void offers_simt32(void **state) {
-    (void)state;
-    run_offers("simt32");
-}
-static void given_avx512(void **state) {
-    (void)state;
-    run_given("cpu-avx512");
-}
-static void given_simt4(void **state) {
-    (void)state;
-    run_given("simt4");
-}
-static void given_simt32(void **state) {
-    (void)state;
-    run_given("simt32");
-}
-static void merged_avx512(void **state) {
-    (void)state;
-    run_merges("cpu-avx512");
-}
-static void merged_simt4(void **state) {
-    (void)state;
-    run_merges("simt4");
-}
-static void on_avx512(void **state) {
-    (void)state;
-    run_all("cpu-avx512", PLAIN);
-}
-static void on_baseline(void **state) {
-    (void)state;
-    run_all("cpu-baseline", PLAIN);
-}
-static void on_simt4(void **state) {
-    (void)state;
-    run_all("simt4", PLAIN);
-}
-static void on_simt32(void **state) {
-    (void)state;
-    run_all("simt32", PLAIN);
-}
-static void canonical_avx512(void **state) {
-    (void)state;
-    run_all("cpu-avx512", CANONICAL);
-}
-static void canonical_simt4(void **state) {
-    (void)state;
-    run_all("simt4", CANONICAL);
-}
-
 /* The loop IR of a subject's plan. */
-static const char *loop_text(tw_context *ctx, const subject *s) {
-    twi_caps caps;
-    twi_plans plans;
+static const char *loop_text(const bench *b, const subject *s) {
     twi_sb text;
-    assert_true(twi_caps_named(ctx, s->caps, &caps));
-    const tw_ir *ir = load(ctx, &ctx->arena, s, false);
-    if (!twi_plan_parse(&ctx->arena, ir, "text", s->plan, strlen(s->plan), &plans))
-        fail_msg("%s", tw_diag_text(ctx, false));
-    twi_sb_init(&text, &ctx->arena);
-    twi_loop_print(twi_lower(&ctx->arena, ir, &caps, &plans), &text);
+    const tw_ir *ir = load(b, s, false);
+    twi_sb_init(&text, b->a);
+    twi_loop_print(lowered(b, ir, written_plans(b, ir, s->plan)), &text);
     return twi_sb_text(&text);
 }
 
@@ -636,27 +521,20 @@ static bool moves_16(const char *text, const char *what, const char *how) {
 
 /* The entry with facts moves 16 bytes of arrays, main moves single elements. */
 static void is_wide(const subject *s, const char *read, const char *write) {
-    tw_context *ctx = tw_context_create(NULL);
-    jmp_buf spot, *saved;
-    if (TWI_GUARD(&ctx->mem, spot, saved))
-        fail_msg("out of memory");
-    const char *text = loop_text(ctx, s), *aligned = strstr(text, "_aligned16 entry");
+    const bench b = bench_on(s->caps);
+    const char *text = loop_text(&b, s), *aligned = strstr(text, "_aligned16 entry");
     assert_non_null(aligned);
     assert_true(moves_16(aligned, read, "align 16 : f32x4"));
     assert_true(moves_16(aligned, write, "align 16"));
     assert_false(moves_16(text, read, "f32x4"));
     assert_false(moves_16(text, write, "align 16"));
-    TWI_UNGUARD(&ctx->mem, saved);
-    tw_context_destroy(ctx);
+    bench_end(&b);
 }
 
 /* A tile needs no facts: its copy writes 16 bytes and its readers read them, in both entries. */
 static void stage_is_wide(const subject *s, const char *main_tile, const char *aligned_tile) {
-    tw_context *ctx = tw_context_create(NULL);
-    jmp_buf spot, *saved;
-    if (TWI_GUARD(&ctx->mem, spot, saved))
-        fail_msg("out of memory");
-    const char *text = loop_text(ctx, s), *aligned = strstr(text, "_aligned16 entry");
+    const bench b = bench_on(s->caps);
+    const char *text = loop_text(&b, s), *aligned = strstr(text, "_aligned16 entry");
     assert_non_null(aligned);
     for (unsigned k = 0; k < 2; k++) {
         const char *from = k ? aligned : text, *tile = k ? aligned_tile : main_tile;
@@ -666,17 +544,16 @@ static void stage_is_wide(const subject *s, const char *main_tile, const char *a
         assert_true(moves_16(from, load, "align 16 : f32x4"));
         assert_true(moves_16(from, store, "align 16"));
     }
-    TWI_UNGUARD(&ctx->mem, saved);
-    tw_context_destroy(ctx);
+    bench_end(&b);
 }
 
 /* Slots that follow one another are moved at once by the entry whose facts allow it, up to 16
  * bytes; by the copy of a stage too. */
 static void wide_accesses(void **state) {
-    static const subject rows = {
-        "gelu_residual", "R=2 W=64", "T=f32", "simt4",
-        "plan gelu_residual/0 class=canonical\nframe f: r = grid 2 ; w = slot 2, lane 4, slot 8\n"
-        "entry main ; entry aligned16: align16 X Y Z\n"};
+    static const subject rows = {"gelu_residual", "R=2 W=64", "T=f32", "simt4",
+                                 "plan gelu_residual/0 class=canonical\nframe f: r = grid 2 ; w = "
+                                 "grid 1, slot 2, lane 4, slot 8\n"
+                                 "entry main ; entry aligned16: align16 X Y Z\n"};
     (void)state;
     is_wide(&rows, "load X[", "store Y[");
     for (size_t k = 0; k < sizeof given_plans / sizeof *given_plans; k++)
@@ -689,13 +566,20 @@ static void wide_accesses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wide_accesses),    cmocka_unit_test(merged_avx512),
-        cmocka_unit_test(merged_simt4),     cmocka_unit_test(given_avx512),
-        cmocka_unit_test(given_simt4),      cmocka_unit_test(given_simt32),
-        cmocka_unit_test(offers_simt4),     cmocka_unit_test(offers_simt32),
-        cmocka_unit_test(on_avx512),        cmocka_unit_test(on_baseline),
-        cmocka_unit_test(on_simt4),         cmocka_unit_test(on_simt32),
-        cmocka_unit_test(canonical_avx512), cmocka_unit_test(canonical_simt4),
+        cmocka_unit_test(wide_accesses),
+        ON("cpu-avx512", merges_of_folds),
+        ON("simt4", merges_of_folds),
+        ON("cpu-avx512", given),
+        ON("simt4", given),
+        ON("simt32", given),
+        ON("simt4", offers),
+        ON("simt32", offers),
+        ON("cpu-avx512", random_plans),
+        ON("cpu-baseline", random_plans),
+        ON("simt4", random_plans),
+        ON("simt32", random_plans),
+        ON("cpu-avx512", canonical),
+        ON("simt4", canonical),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,7 @@
  * maxima, exclusive, from the last element on, rows of many lengths, along the slow axis, after a
  * fold and before one.
  */
-#include "loop/interp.h"
-#include "lower/lower.h"
-#include "pass/pass.h"
-#include "search/search.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "support.h"
 
 enum { R = 3, MOST = 300, ODD = 1000000 /* seed of the plan below */ };
 
@@ -143,131 +133,61 @@ static bool right(const subject *s, int64_t *r_bad, int64_t *w_bad) {
     return true;
 }
 
-static void complain(const tw_ir *ir, const twi_plans *plans, const twi_loop *loop,
-                     const char *text) {
-    twi_sb sb;
-    twi_sb_init(&sb, ir->arena);
-    twi_plan_print(ir, plans, NULL, &sb);
-    twi_ir_print(ir, &sb);
-    if (loop)
-        twi_loop_print(loop, &sb);
-    fail_msg("%s\n%s", text, twi_sb_text(&sb));
-}
-
 /* Lanes that are no whole subgroup, apart from one another, with slots on both sides. */
 static const char odd_lanes[] = "plan k/0 class=free\n"
                                 "frame f: r = grid 3 ; w = slot 3, lane 7@4, slot 2\n"
                                 "entry main\n";
 
-static twi_plans *plans_for(twi_arena *a, const tw_ir *ir, const twi_caps *caps, uint64_t seed,
-                            twi_why *why) {
-    if (seed != ODD)
-        return seed ? twi_search_random(a, ir, caps, NULL, seed, why)
-                    : twi_search_default(a, ir, caps, NULL, why);
-    twi_plans *plans = TWI_NEW(a, twi_plans);
-    return twi_plan_parse(a, ir, "odd", odd_lanes, sizeof odd_lanes - 1, plans) &&
-                   twi_search_legal(ir, caps, plans, why)
-               ? plans
-               : NULL;
-}
-
-static void check(tw_context *ctx, twi_arena *a, const tw_ir *ir, const twi_caps *caps,
-                  const subject *s, uint64_t seed) {
-    twi_why why = {""};
-    twi_plans *plans = plans_for(a, ir, caps, seed, &why);
-    if (!plans)
-        fail_msg("no plan for seed %llu: %s %s", (unsigned long long)seed, why.text,
-                 tw_diag_text(ctx, false));
-    twi_loop *loop = twi_lower(a, ir, caps, plans);
-    if (!twi_loop_verify(loop))
-        complain(ir, plans, loop, tw_diag_text(ctx, false));
+static void check(const bench *b, const tw_ir *ir, const subject *s, uint64_t seed) {
+    twi_plans *plans = seed == ODD ? written_plans(b, ir, odd_lanes) : drawn_plans(b, ir, seed);
+    twi_loop *loop = lowered(b, ir, plans);
     twi_features t, c;
-    twi_tally(a, ir, caps, &plans->scope[0], &t);
-    twi_count(a, loop, 0, &c);
+    twi_tally(b->a, ir, &b->caps, &plans->scope[0], &t);
+    twi_count(b->a, loop, 0, &c);
     if (t.lane_rounds != c.lane_rounds || t.barriers != c.barriers || t.code != c.code ||
         t.ops[TWI_PRICE_CHEAP] != c.ops[TWI_PRICE_CHEAP] || t.near_bytes != c.near_bytes)
         complain(ir, plans, loop, "the tally differs from what was built");
     fill(s);
-    int64_t shape[2] = {s->slow ? s->w : R, s->slow ? R : s->w}, stride[2] = {shape[1], 1};
-    twi_interp_array *arrays = TWI_NEW_N(a, twi_interp_array, loop->array.n);
-    arrays[1] = (twi_interp_array){x, shape, stride};
-    arrays[2] = (twi_interp_array){y, shape, stride};
-    for (uint32_t k = 3; k < loop->array.n; k++) { /* partial results of split folds */
-        const twi_larray *temp = &loop->array.at[k];
-        int64_t *dense = TWI_NEW_N(a, int64_t, TWI_MAX_RANK), n = 1;
-        for (unsigned d = temp->rank; d-- > 0;) {
-            dense[d] = n;
-            n *= temp->extent[d];
-        }
-        arrays[k] = (twi_interp_array){twi_alloc(a, (size_t)n * 8), temp->extent, dense};
-    }
-    twi_interp_result r;
-    twi_interp_run(loop, 0, arrays, NULL, a, &r);
+    void *const arrays[] = {x, y};
+    twi_interp_result r = interpret(b->a, loop, 0, arrays, 2);
     if (r.fault.kind)
         complain(ir, plans, loop, r.fault.text);
     int64_t row, at;
     if (!right(s, &row, &at))
         complain(ir, plans, loop,
-                 twi_format(a, "seed %llu: row %lld, element %lld is %g", (unsigned long long)seed,
-                            (long long)row, (long long)at, (double)y[place(s, row, at)]));
+                 twi_format(b->a, "seed %llu: row %lld, element %lld is %g",
+                            (unsigned long long)seed, (long long)row, (long long)at,
+                            (double)y[place(s, row, at)]));
 }
 
-static void run_subject(const char *caps_name, const subject *s, uint64_t plans) {
-    tw_context *ctx = tw_context_create(NULL);
-    jmp_buf spot, *saved;
-    if (TWI_GUARD(&ctx->mem, spot, saved))
-        fail_msg("out of memory");
-    twi_arena *a = &ctx->arena;
-    twi_caps caps;
-    assert_true(twi_caps_named(ctx, caps_name, &caps));
-    const char *text = text_of(a, s);
-    tw_ir *ir = twi_ir_parse(ctx, a, "scan.ir", text, strlen(text));
-    if (!ir)
-        fail_msg("%s\n%s", tw_diag_text(ctx, false), text);
-    opt_lift(ir);
+static void run_subject(const char *target, const subject *s, uint64_t plans) {
+    const bench b = bench_on(target);
+    tw_ir *ir = kernel_of(&b, text_of(b.a, s));
     for (uint64_t seed = 0; seed < plans; seed++)
-        check(ctx, a, ir, &caps, s, seed);
-    if (caps.lane == 32 && s->w <= 33 && !*s->operand && !s->form->max)
-        check(ctx, a, ir, &caps, s, ODD);
-    TWI_UNGUARD(&ctx->mem, saved);
-    tw_context_destroy(ctx);
+        check(&b, ir, s, seed);
+    if (b.caps.lane == 32 && s->w <= 33 && !*s->operand && !s->form->max)
+        check(&b, ir, s, ODD);
+    bench_end(&b);
 }
 
-static void run(const char *caps_name) {
+static void random_plans(void **state) {
     static const int64_t widths[] = {1, 7, 33, 64, 70, 129, 300};
     static const char *const orders[] = {"free", "free", "free", "left", "canonical", "free"};
     static const char *const operands[] = {"sub", "sub", "max", "sub", "sub", ""};
-    const char *plans = getenv("TW_PLANS");
+    const char *target = *state;
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
         for (size_t n = 0; n < sizeof widths / sizeof *widths; n++)
             for (unsigned k = 0; k < 6; k++) {
                 /* fixed orders run in time, and private memory that is not indexed has few slots */
-                bool few = (k == 3 || k == 4) && strcmp(caps_name, "cpu-avx512") != 0;
+                bool few = (k == 3 || k == 4) && strcmp(target, "cpu-avx512") != 0;
                 int64_t w = few && widths[n] > 64 ? widths[n] / 5 : widths[n];
                 subject s = {&forms[f], orders[k], w, k == 1, operands[k]};
-                run_subject(caps_name, &s, plans ? strtoull(plans, NULL, 10) : 4);
+                run_subject(target, &s, setting("TW_PLANS", 4));
             }
 }
 
-static void on_avx512(void **state) {
-    (void)state;
-    run("cpu-avx512");
-}
-static void on_simt4(void **state) {
-    (void)state;
-    run("simt4");
-}
-static void on_simt32(void **state) {
-    (void)state;
-    run("simt32");
-}
-static void on_simt1(void **state) {
-    (void)state;
-    run("simt1");
-}
-
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(on_avx512), cmocka_unit_test(on_simt4),
-                                       cmocka_unit_test(on_simt32), cmocka_unit_test(on_simt1)};
+    const struct CMUnitTest tests[] = {ON("cpu-avx512", random_plans), ON("simt4", random_plans),
+                                       ON("simt32", random_plans), ON("simt1", random_plans)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,7 @@ static void plan_all(walk *w, tw_ir *ir, bool canonical) {
     opt_lift(ir);
     for (unsigned t = 0; t < TARGETS; t++) {
         twi_mark mark = twi_arena_mark(&ctx->arena);
-        twi_why why = {""};
+        twi_why why = {.text = ""};
         twi_caps caps;
         assert_true(twi_caps_named(ctx, targets[t], &caps));
         if (!twi_search_default(&ctx->arena, ir, &caps, NULL, &why) && !too_small(&caps, &why) &&

@@ -307,7 +307,7 @@ static twi_features features_of(tw_context *ctx, const tw_ir *ir, const char *te
     twi_caps caps = caps_of(ctx, "simt32");
     twi_plans plans;
     twi_features f = {0};
-    twi_why why = {""};
+    twi_why why = {.text = ""};
     if (!twi_plan_parse(&ctx->arena, ir, "t.plan", text, strlen(text), &plans) ||
         !twi_plan_counted(&ctx->arena, ir, &caps, &plans.scope[0], &f, &why))
         fail_msg("%s %s", tw_diag_text(ctx, false), why.text);
