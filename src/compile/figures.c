@@ -82,16 +82,16 @@ tw_status tw_plan_figures(tw_context *ctx, const tw_ir *ir, const tw_compile_opt
                           tw_figure_fn fn, void *user) {
     jmp_buf spot, *saved;
     twi_path p = {.ctx = ctx, .arena = &ctx->arena};
-    if (!ir)
-        return TW_ERR_INPUT;
     if (TWI_GUARD(&ctx->mem, spot, saved)) {
         TWI_UNGUARD(&ctx->mem, saved);
         return TW_ERR_MEMORY;
     }
-    const bool ok = twi_where_of(ctx, o, &p.where) && twi_path_specialise(&p, ir, o) &&
+    const bool ok = ir && twi_where_of(ctx, o, &p.where) && twi_path_specialise(&p, ir, o) &&
                     twi_path_class(&p, o->canonical) && twi_path_plan(&p, o) && twi_path_lower(&p);
     for (uint32_t s = 0; ok && s < p.plans->n; s++)
         tell(&p, s, fn, user);
+    if (!ir)
+        (void)twi_no_ir(ctx);
     TWI_UNGUARD(&ctx->mem, saved);
     return ok ? TW_OK : TW_ERR_INPUT;
 }

@@ -58,6 +58,22 @@ bool twi_arg_of(const tw_ir *ir, size_t k, tw_arg *out, uint32_t *id) {
     return true;
 }
 
+bool twi_scalars_known(const tw_ir *ir, const tw_scalar_value *values, size_t n) {
+    for (size_t k = 0; k < n; k++) {
+        uint32_t s = 1;
+        while (s < ir->scalar.n &&
+               strcmp(values[k].name, twi_text(&ir->ctx->names, ir->scalar.at[s].name)) != 0)
+            s++;
+        if (s < ir->scalar.n)
+            continue;
+        twi_error(&ir->ctx->diags, TWI_E_PATH_ARGUMENT, (twi_loc){0, 0}, NULL,
+                  "kernel %s has no scalar %s", twi_text(&ir->ctx->names, ir->kernel),
+                  values[k].name);
+        return false;
+    }
+    return true;
+}
+
 size_t tw_ir_args(const tw_ir *ir) {
     size_t n = 0;
     tw_arg arg;
@@ -75,24 +91,44 @@ tw_arg tw_ir_arg(const tw_ir *ir, size_t k) {
     return arg;
 }
 
+/* The array that a shape is for; 0: there is none, or it cannot have that shape. */
+static uint32_t array_of(tw_context *ctx, const tw_ir *ir, const tw_shape *s) {
+    uint32_t a = 1;
+    while (a < ir->array.n && strcmp(twi_text(&ctx->names, ir->array.at[a].name), s->array) != 0)
+        a++;
+    if (a == ir->array.n) {
+        twi_error(&ctx->diags, TWI_E_PATH_DIM, (twi_loc){0, 0}, NULL, "kernel %s has no array %s",
+                  twi_text(&ctx->names, ir->kernel), s->array);
+        return 0;
+    }
+    if (ir->array.at[a].rank != s->rank) {
+        twi_error(&ctx->diags, TWI_E_PATH_DIM, ir->array.at[a].loc, NULL,
+                  "%s has rank %d, but the array given for it has rank %d", s->array,
+                  (int)ir->array.at[a].rank, s->rank);
+        return 0;
+    }
+    for (int d = 0; d < s->rank; d++)
+        if (s->extent[d] < 0) {
+            twi_error(&ctx->diags, TWI_E_PATH_DIM, ir->array.at[a].loc, NULL,
+                      "%s cannot have extent %lld in dimension %d", s->array,
+                      (long long)s->extent[d], d);
+            return 0;
+        }
+    return a;
+}
+
 static bool bind(tw_context *ctx, const tw_ir *ir, const tw_shape *shapes, size_t n,
                  int64_t *values) {
     const int64_t **shape = TWI_NEW_N(&ctx->arena, const int64_t *, ir->array.n + 1);
     int64_t *dims = TWI_NEW_N(&ctx->arena, int64_t, ir->dim.n + 1);
     for (uint32_t d = 1; d < ir->dim.n; d++)
         dims[d] = ir->dim.at[d].known ? ir->dim.at[d].value : values[d - 1];
-    for (size_t k = 0; k < n; k++)
-        for (uint32_t a = 1; a < ir->array.n; a++) {
-            if (strcmp(twi_text(&ctx->names, ir->array.at[a].name), shapes[k].array) != 0)
-                continue;
-            if (ir->array.at[a].rank != shapes[k].rank) {
-                twi_error(&ctx->diags, TWI_E_PATH_DIM, ir->array.at[a].loc, NULL,
-                          "%s has rank %d, but the array given for it has rank %d", shapes[k].array,
-                          (int)ir->array.at[a].rank, shapes[k].rank);
-                return false;
-            }
-            shape[a] = shapes[k].extent;
-        }
+    for (size_t k = 0; k < n; k++) {
+        const uint32_t a = array_of(ctx, ir, &shapes[k]);
+        if (!a)
+            return false;
+        shape[a] = shapes[k].extent;
+    }
     if (!twi_ir_bind_dims(ir, shape, dims))
         return false;
     for (uint32_t d = 1; d < ir->dim.n; d++)

@@ -190,17 +190,20 @@ tw_status tw_compile(tw_context *ctx, const tw_ir *ir, const tw_compile_options 
         .target = "cpu", .plan = "default", .until = TW_STAGE_SOURCE, .build = true};
     jmp_buf spot, *saved;
     tw_compiled *volatile c = NULL;
+    const tw_compile_options *const volatile o = options ? options : &none;
     *out = NULL;
-    if (!ir && (!options ||
-                (!options->loop_text.text && (options->build || options->until != TW_STAGE_CAPS))))
-        return TW_ERR_INPUT; /* its maker has said why there is none */
+    if (!ctx)
+        return TW_ERR_INPUT;
     if (TWI_GUARD(&ctx->mem, spot, saved)) {
         TWI_UNGUARD(&ctx->mem, saved);
         tw_compiled_release(c);
         return TW_ERR_MEMORY; /* no text can be made now; the status says it */
     }
-    c = create(ctx);
-    const tw_status status = make(c, ir, options ? options : &none);
+    tw_status status = TW_OK;
+    if (!ir && !o->loop_text.text && (o->build || o->until != TW_STAGE_CAPS))
+        status = twi_no_ir(ctx);
+    else
+        status = make(c = create(ctx), ir, o);
     TWI_UNGUARD(&ctx->mem, saved);
     if (status == TW_OK)
         *out = c;

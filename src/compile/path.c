@@ -17,16 +17,33 @@
 #include "pass/pass.h"
 #include "plan/scope.h"
 
+tw_status twi_no_ir(tw_context *ctx) {
+    if (!ctx->diags.errors)
+        twi_error(&ctx->diags, TWI_E_PATH_ARGUMENT, (twi_loc){0, 0},
+                  "tw_program_build, tw_build_finish and tw_ir_from_text make one",
+                  "there is no tile IR");
+    return TW_ERR_INPUT;
+}
+
 static bool path_error(twi_path *p, uint16_t code, const char *help, const char *text) {
     twi_error(&p->ctx->diags, code, (twi_loc){0, 0}, help, "%s", text);
     return false;
 }
 
 static uint32_t dim_named(const tw_ir *ir, const char *name) {
-    for (uint32_t d = 1; d < ir->dim.n; d++)
+    for (uint32_t d = 1; name && d < ir->dim.n; d++)
         if (strcmp(twi_text(&ir->ctx->names, ir->dim.at[d].name), name) == 0)
             return d;
     return 0;
+}
+
+static const char *dim_names(const tw_ir *ir, twi_arena *arena) {
+    twi_sb sb;
+    twi_sb_init(&sb, arena);
+    for (uint32_t d = 1; d < ir->dim.n; d++)
+        twi_sb_printf(&sb, "%s%s", d > 1 ? ", " : "",
+                      twi_text(&ir->ctx->names, ir->dim.at[d].name));
+    return sb.n ? twi_sb_text(&sb) : "none";
 }
 
 static bool dim_values(twi_path *p, const tw_ir *ir, const tw_compile_options *o, int64_t *dims) {
@@ -36,12 +53,18 @@ static bool dim_values(twi_path *p, const tw_ir *ir, const tw_compile_options *o
         uint32_t d = dim_named(ir, o->dims[k].name);
         if (!d)
             return path_error(p, TWI_E_PATH_DIM, NULL,
-                              twi_format(p->arena, "there is no dim %s", o->dims[k].name));
-        if (o->dims[k].value < 0 ||
-            (ir->dim.at[d].known && ir->dim.at[d].value != o->dims[k].value))
-            return path_error(p, TWI_E_PATH_DIM, NULL,
+                              twi_format(p->arena, "there is no dim %s; the kernel has %s",
+                                         o->dims[k].name ? o->dims[k].name : "without a name",
+                                         dim_names(ir, p->arena)));
+        if (o->dims[k].value < 0)
+            return path_error(p, TWI_E_PATH_DIM, "an extent is 0 or more",
                               twi_format(p->arena, "dim %s cannot be %lld", o->dims[k].name,
                                          (long long)o->dims[k].value));
+        if (dims[d] >= 0 && dims[d] != o->dims[k].value)
+            return path_error(p, TWI_E_PATH_DIM, NULL,
+                              twi_format(p->arena, "dim %s cannot be %lld: it is %lld",
+                                         o->dims[k].name, (long long)o->dims[k].value,
+                                         (long long)dims[d]));
         dims[d] = o->dims[k].value;
     }
     for (uint32_t d = 1; d < ir->dim.n; d++)
@@ -84,7 +107,7 @@ bool twi_path_class(twi_path *p, bool canonical) {
 }
 
 static bool plan_from_text(twi_path *p, const tw_source *text) {
-    twi_why why = {""};
+    twi_why why = {.text = ""};
     p->plans = TWI_NEW(p->arena, twi_plans);
     if (!twi_plan_parse(p->arena, p->ir, text->name, text->text, text->n, p->plans))
         return false;
@@ -118,7 +141,7 @@ static bool plan_from_store(twi_path *p, const tw_compile_options *o) {
     twi_kept_plan *kept = TWI_NEW(p->arena, twi_kept_plan);
     twi_plans *plans = TWI_NEW(p->arena, twi_plans);
     twi_diags *diags = &p->ctx->diags;
-    twi_why why = {""};
+    twi_why why = {.text = ""};
     const twi_plan_key key = twi_path_key(p, o);
     if (!shelf->plan(shelf->user, p->arena, &key, kept))
         return false;
@@ -151,7 +174,7 @@ static bool plan_by_name(twi_path *p, const tw_compile_options *o) {
     const char *name = o->plan ? o->plan : "default";
     const bool best = strcmp(name, "best") == 0;
     twi_wish wish = {o->pins, (uint32_t)o->n_pins};
-    twi_why why = {""};
+    twi_why why = {.text = ""};
     int64_t seed = 0;
     if (!twi_search_pins(p->ir, &wish))
         return false;

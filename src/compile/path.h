@@ -64,6 +64,8 @@ typedef struct twi_path {
     const char *compiler; /* that "best" is asked for; NULL: whichever */
 } twi_path;
 
+/* Says that there is no tile IR, unless its maker has said why; the status for it. */
+tw_status twi_no_ir(tw_context *ctx);
 bool twi_path_specialise(twi_path *p, const tw_ir *ir, const tw_compile_options *o);
 bool twi_path_class(twi_path *p, bool canonical);
 bool twi_path_plan(twi_path *p, const tw_compile_options *o);
@@ -91,6 +93,8 @@ struct tw_compiled {
 };
 
 void twi_dump(const tw_compiled *c);
+/* False: a value for what is no scalar of the kernel (diagnostics). */
+bool twi_scalars_known(const tw_ir *ir, const tw_scalar_value *values, size_t n);
 bool twi_arg_of(const tw_ir *ir, size_t k, tw_arg *out,
                 uint32_t *id); /* false: fewer arguments; id: array's or scalar's */
 

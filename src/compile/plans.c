@@ -46,14 +46,12 @@ static tw_status list(twi_path *p, const tw_ir *ir, const tw_compile_options *o,
 tw_status tw_plan_list(tw_context *ctx, const tw_ir *ir, const tw_compile_options *o,
                        tw_candidate_fn fn, void *user) {
     jmp_buf spot, *saved;
-    if (!ir)
-        return TW_ERR_INPUT;
     if (TWI_GUARD(&ctx->mem, spot, saved)) {
         TWI_UNGUARD(&ctx->mem, saved);
         return TW_ERR_MEMORY;
     }
     twi_path p = {.ctx = ctx, .arena = &ctx->arena};
-    tw_status status = list(&p, ir, o, fn, user);
+    tw_status status = ir ? list(&p, ir, o, fn, user) : twi_no_ir(ctx);
     TWI_UNGUARD(&ctx->mem, saved);
     return status;
 }
@@ -61,8 +59,6 @@ tw_status tw_plan_list(tw_context *ctx, const tw_ir *ir, const tw_compile_option
 const char *tw_plan_why_not(tw_context *ctx, const tw_ir *ir, const tw_compile_options *o,
                             const char *pin) {
     jmp_buf spot, *saved;
-    if (!ir)
-        return NULL;
     if (TWI_GUARD(&ctx->mem, spot, saved)) {
         TWI_UNGUARD(&ctx->mem, saved);
         return NULL;
@@ -70,8 +66,10 @@ const char *tw_plan_why_not(tw_context *ctx, const tw_ir *ir, const tw_compile_o
     twi_path p = {.ctx = ctx, .arena = &ctx->arena};
     twi_wish wish = {&pin, 1};
     const char *answer = NULL;
-    if (prepare(&p, ir, o) && twi_search_pins(p.ir, &wish)) {
-        twi_why why = {""};
+    if (!ir)
+        (void)twi_no_ir(ctx);
+    else if (prepare(&p, ir, o) && twi_search_pins(p.ir, &wish)) {
+        twi_why why = {.text = ""};
         bool legal = twi_search_why_not(p.arena, p.ir, &p.where.caps, pin, &why);
         answer = twi_format(p.arena, "%s%s", legal ? "legal: " : "", why.text);
     }

@@ -50,14 +50,15 @@ tw_program *tw_program_parse(tw_context *ctx, const char *name, const char *text
     return p;
 }
 
-size_t tw_program_kernels(const tw_program *p) { return p->kernel.n; }
+size_t tw_program_kernels(const tw_program *p) { return p ? p->kernel.n : 0; }
 
 const char *tw_program_kernel(const tw_program *p, size_t kernel) {
-    return kernel < p->kernel.n ? twi_text(&p->ctx->names, p->kernel.at[kernel]->name) : NULL;
+    return kernel < tw_program_kernels(p) ? twi_text(&p->ctx->names, p->kernel.at[kernel]->name)
+                                          : NULL;
 }
 
 size_t tw_program_decls(const tw_program *p, size_t kernel) {
-    return kernel < p->kernel.n ? p->kernel.at[kernel]->decl.n : 0;
+    return kernel < tw_program_kernels(p) ? p->kernel.at[kernel]->decl.n : 0;
 }
 
 const tw_decl *tw_program_decl(const tw_program *p, size_t kernel, size_t k) {
@@ -199,7 +200,7 @@ static tw_ir *build(tw_program *p, const twi_kernel *k, const tw_binding *bindin
 tw_ir *tw_program_build(tw_program *p, size_t kernel, const tw_binding *bindings, size_t n) {
     jmp_buf spot, *saved;
     held h = {0};
-    if (!p || kernel >= p->kernel.n)
+    if (!p)
         return NULL;
     tw_context *ctx = p->ctx;
     if (TWI_GUARD(&ctx->mem, spot, saved)) {
@@ -208,7 +209,12 @@ tw_ir *tw_program_build(tw_program *p, size_t kernel, const tw_binding *bindings
         return NULL;
     }
     twi_arena_init(&h.scratch, &ctx->mem);
-    tw_ir *ir = build(p, p->kernel.at[kernel], bindings, n, &h);
+    tw_ir *ir = NULL;
+    if (kernel < p->kernel.n)
+        ir = build(p, p->kernel.at[kernel], bindings, n, &h);
+    else
+        twi_error(&ctx->diags, TWI_E_NO_SUCH_DECL, (twi_loc){p->file, 0}, NULL,
+                  "kernel number %zu of a program of %u: they count from 0", kernel, p->kernel.n);
     twi_arena_fini(&h.scratch);
     TWI_UNGUARD(&ctx->mem, saved);
     return ir;

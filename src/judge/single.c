@@ -17,7 +17,7 @@ bool tw_fixture_fill(const tw_compiled *c, size_t k, const char *fixture, uint64
     tw_arg arg;
     uint32_t id;
     jmp_buf spot, *saved;
-    if (which == TWI_FIX_NONE || !c->path.spec || !twi_arg_of(c->path.spec, k, &arg, &id) ||
+    if (!c || which == TWI_FIX_NONE || !c->path.spec || !twi_arg_of(c->path.spec, k, &arg, &id) ||
         arg.scalar)
         return false;
     if (TWI_GUARD(&c->ctx->mem, spot, saved)) {
@@ -33,7 +33,7 @@ bool tw_fixture_scalar(const tw_compiled *c, size_t k, const char *fixture, uint
     const twi_fixture which = twi_fixture_named(fixture);
     tw_arg arg;
     uint32_t id;
-    if (which == TWI_FIX_NONE || !c->path.spec || !twi_arg_of(c->path.spec, k, &arg, &id) ||
+    if (!c || which == TWI_FIX_NONE || !c->path.spec || !twi_arg_of(c->path.spec, k, &arg, &id) ||
         !arg.scalar)
         return false;
     *bits = twi_fixture_scalar(c->path.spec, id, which);
@@ -58,6 +58,34 @@ static uint64_t *scalar_bits(twi_arena *a, const tw_ir *ir, const tw_judge_run *
                 bits[s] = run->scalars[k].bits;
     }
     return bits;
+}
+
+/* What the oracle needs is there; else says what is not. `after`: results of a launch, or room for
+ * the oracle's own. */
+static bool complete(tw_context *ctx, const tw_compiled *c, const tw_judge_run *run,
+                     const void *const *after) {
+    twi_diags *d = &ctx->diags;
+    const tw_ir *ir = c ? c->path.spec : NULL;
+    if (!ir) {
+        twi_error(d, TWI_E_PATH_ARGUMENT, (twi_loc){0, 0}, "compile a tile IR with its dims",
+                  "nothing to judge by: what was compiled has no tile program");
+        return false;
+    }
+    for (uint32_t k = 1, n = 0; k < ir->array.n; k++) {
+        const uint8_t role = ir->array.at[k].role;
+        if (role == TWI_TEMP)
+            continue;
+        int64_t extent[TWI_MAX_RANK];
+        const bool some = twi_array_extents(ir, k, extent) > 0;
+        const bool in = some && role != TWI_OUT, out = some && role != TWI_IN;
+        if ((in && !(run->before && run->before[n])) || (out && !(after && after[n]))) {
+            twi_error(d, TWI_E_PATH_ARGUMENT, (twi_loc){0, 0}, NULL, "array %s is missing",
+                      twi_text(&ctx->names, ir->array.at[k].name));
+            return false;
+        }
+        n++;
+    }
+    return twi_scalars_known(ir, run->scalars, run->n_scalars);
 }
 
 static twi_oracle *ask(const tw_compiled *c, const tw_judge_run *run, twi_arena *a) {
@@ -129,13 +157,11 @@ static tw_status judge(const tw_compiled *c, const tw_judge_run *run, tw_verdict
 tw_status tw_judge(tw_context *ctx, const tw_compiled *c, const tw_judge_run *run, tw_verdict_fn fn,
                    void *user) {
     jmp_buf spot, *saved;
-    if (!c || !c->path.spec)
-        return TW_ERR_INPUT;
     if (TWI_GUARD(&ctx->mem, spot, saved)) {
         TWI_UNGUARD(&ctx->mem, saved);
         return TW_ERR_MEMORY;
     }
-    tw_status status = judge(c, run, fn, user);
+    tw_status status = complete(ctx, c, run, run->after) ? judge(c, run, fn, user) : TW_ERR_INPUT;
     TWI_UNGUARD(&ctx->mem, saved);
     return status;
 }
@@ -161,13 +187,12 @@ static tw_status reference(const tw_compiled *c, const tw_judge_run *run, void *
 tw_status tw_judge_reference(tw_context *ctx, const tw_compiled *c, const tw_judge_run *run,
                              void *const *after) {
     jmp_buf spot, *saved;
-    if (!c || !c->path.spec)
-        return TW_ERR_INPUT;
     if (TWI_GUARD(&ctx->mem, spot, saved)) {
         TWI_UNGUARD(&ctx->mem, saved);
         return TW_ERR_MEMORY;
     }
-    tw_status status = reference(c, run, after);
+    tw_status status =
+        complete(ctx, c, run, (const void *const *)after) ? reference(c, run, after) : TW_ERR_INPUT;
     TWI_UNGUARD(&ctx->mem, saved);
     return status;
 }

@@ -202,6 +202,25 @@ static bool ask_device(tw_context *ctx, tw_verify_options *o) {
     return true;
 }
 
+/* Else every row would be missing, or of something else than was asked. */
+static bool sensible(const board *b) {
+    twi_diags *d = &b->ctx->diags;
+    if (b->o->fixture && twi_fixture_named(b->o->fixture) == TWI_FIX_NONE) {
+        twi_error(d, TWI_E_PATH_ARGUMENT, (twi_loc){0, 0},
+                  "normal, negative, cancel, special, exact, zero", "there is no fixture '%.200s'",
+                  b->o->fixture);
+        return false;
+    }
+    for (size_t k = 0; k < b->n; k++) {
+        const tw_verify_case *c = &b->cases[k];
+        if (!c->ir)
+            (void)twi_no_ir(b->ctx);
+        if (!c->ir || !twi_scalars_known(c->ir, c->scalars, c->n_scalars))
+            return false;
+    }
+    return true;
+}
+
 tw_status tw_verify(tw_context *ctx, const tw_verify_case *cases, size_t n,
                     const tw_verify_options *options, tw_verify_fn fn, void *user) {
     tw_verify_options o = options ? *options : tw_verify_options_defaults();
@@ -214,7 +233,9 @@ tw_status tw_verify(tw_context *ctx, const tw_verify_case *cases, size_t n,
     twi_own_folder(ctx, folder);
     twi_arena_init(&b.arena, &ctx->mem);
     if (!TWI_GUARD(&ctx->mem, spot, saved))
-        status = ask_device(ctx, &o) ? verify(&b, fn, user) : TW_ERR_ENV;
+        status = !sensible(&b)         ? TW_ERR_INPUT
+                 : ask_device(ctx, &o) ? verify(&b, fn, user)
+                                       : TW_ERR_ENV;
     TWI_UNGUARD(&ctx->mem, saved);
     stop_all(&b);
     twi_arena_fini(&b.arena);

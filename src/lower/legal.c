@@ -456,7 +456,7 @@ static bool structure_fits(const tw_ir *ir, const twi_caps *caps, const twi_plan
  * launch that goes on. */
 static bool launches_fit(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
                          twi_why *why) {
-    twi_why then = {""};
+    twi_why then = {.text = ""};
     twi_mark mark = twi_arena_mark(ir->arena);
     bool ok = twi_plan_rules(ir, caps, plan, why) && structure_fits(ir, caps, plan, why);
     const tw_ir *second = ok && plan->then ? twi_split_ir(ir->arena, ir, plan) : NULL;

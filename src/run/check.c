@@ -52,6 +52,8 @@ static tw_status check_type(const twi_argument *a, const tw_tensor *t, tw_call *
     if (t->rank != a->rank)
         return refuse(call, "%s has rank %d; this kernel takes %d", a->name, (int)t->rank,
                       (int)a->rank);
+    if (!t->shape && t->rank)
+        return refuse(call, "%s has no shape", a->name);
     for (unsigned d = 0; d < a->rank; d++)
         if (t->shape[d] != a->extent[d])
             return refuse(call, "%s has extent %lld in dimension %u; this kernel takes %lld",
@@ -224,9 +226,14 @@ static void lay_out(const tw_kernel *k, twi_bound *b) {
 
 tw_status twi_bind(tw_kernel *k, tw_call *call, twi_bound *b) {
     call->error[0] = 0;
-    if (call->tensors != k->givens)
+    if (!k)
+        return refuse(call, "there is no kernel: was it compiled with build = true?");
+    if (call->tensors != k->givens || (!call->tensor && k->givens))
         return refuse(call, "%llu arrays were given; this kernel takes %u",
-                      (unsigned long long)call->tensors, (unsigned)k->givens);
+                      (unsigned long long)(call->tensor ? call->tensors : 0), (unsigned)k->givens);
+    if (call->threads < 0)
+        return refuse(call, "threads is %d: 1 or more, or 0 for as many as there are cores",
+                      call->threads);
     b->block = twi_buffers_take(&k->workspace);
     if (!b->block) {
         (void)refuse(call, "no memory for %llu bytes of workspace",

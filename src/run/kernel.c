@@ -122,17 +122,17 @@ void tw_kernel_destroy(tw_kernel *k) {
     twi_arena_fini(&arena);
 }
 
-size_t tw_kernel_arrays(const tw_kernel *k) { return k->givens; }
+size_t tw_kernel_arrays(const tw_kernel *k) { return k ? k->givens : 0; }
 
 tw_argument tw_kernel_array(const tw_kernel *k, size_t i) {
     static const tw_role role[] = {TW_ROLE_IN, TW_ROLE_OUT, TW_ROLE_INOUT, TW_ROLE_TEMP};
-    if (i >= k->givens)
+    if (i >= tw_kernel_arrays(k))
         return (tw_argument){.name = ""};
     const twi_argument *a = &k->array[k->given[i]];
     return (tw_argument){a->name, (tw_elem)a->elem, role[a->role], a->rank, a->extent};
 }
 
-size_t tw_kernel_scalars(const tw_kernel *k) { return k->scalars ? k->scalars - 1 : 0; }
+size_t tw_kernel_scalars(const tw_kernel *k) { return k && k->scalars ? k->scalars - 1 : 0; }
 
 tw_argument tw_kernel_scalar(const tw_kernel *k, size_t i) {
     if (i >= tw_kernel_scalars(k))

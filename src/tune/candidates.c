@@ -146,7 +146,7 @@ static size_t most(const twi_tuning *t) {
 bool twi_tune_candidates(twi_tuning *t) {
     twi_wish wish = {t->compile->pins, (uint32_t)t->compile->n_pins};
     twi_whole *all = NULL;
-    twi_why why = {""};
+    twi_why why = {.text = ""};
     if (!twi_search_pins(t->path.ir, &wish))
         return false;
     const uint32_t n =

@@ -313,6 +313,23 @@ static tw_status measure(twi_tuning *t) {
     return TW_ERR_WRONG;
 }
 
+static bool sensible(tw_context *ctx, const tw_ir *ir, const tw_tune_request *request,
+                     const tw_tune_options *o) {
+    twi_diags *d = &ctx->diags;
+    if (!ir)
+        return twi_no_ir(ctx) == TW_OK;
+    if (request->compile && tw_effort_name(o->effort))
+        return twi_scalars_known(ir, o->scalars, o->n_scalars);
+    if (!request->compile)
+        twi_error(d, TWI_E_PATH_ARGUMENT, (twi_loc){0, 0}, "tw_compile_options_defaults()",
+                  "tune was given no compile options");
+    else
+        twi_error(d, TWI_E_PATH_ARGUMENT, (twi_loc){0, 0},
+                  "measure, patient, exhaustive, estimate, wisdom-only", "there is no effort %d",
+                  (int)o->effort);
+    return false;
+}
+
 static tw_status tune(twi_tuning *t, tw_tune_fn fn, void *user) {
     twi_path *p = &t->path;
     if (!twi_where_of(t->ctx, t->compile, &p->where) ||
@@ -356,7 +373,8 @@ static twi_tuning *begin(tw_context *ctx, const tw_ir *ir, const tw_tune_request
 
 tw_status tw_tune(tw_context *ctx, tw_store *store, const tw_ir *ir, const tw_tune_request *request,
                   tw_tune_result *out) {
-    const tw_tune_options none = tw_tune_options_defaults();
+    const tw_tune_options none = tw_tune_options_defaults(),
+                          *o = request->options ? request->options : &none;
     jmp_buf spot, *saved;
     char folder[PATH_MAX];
     const char *before = ctx->env.tmpdir;
@@ -367,16 +385,17 @@ tw_status tw_tune(tw_context *ctx, tw_store *store, const tw_ir *ir, const tw_tu
                             .best_ns = (double)NAN,
                             .regret = (double)NAN,
                             .drift = (double)NAN};
-    if (!ir)
-        return TW_ERR_INPUT;
     twi_hold(ctx);
     twi_own_folder(ctx, folder);
     twi_shelf *shelf = ctx->shelf;
     if (!TWI_GUARD(&ctx->mem, spot, saved)) {
-        t = begin(ctx, ir, request, request->options ? request->options : &none);
-        t->store = store;
-        t->result = out;
-        status = tune(t, request->row, request->user);
+        status = TW_ERR_INPUT;
+        if (sensible(ctx, ir, request, o)) {
+            t = begin(ctx, ir, request, o);
+            t->store = store;
+            t->result = out;
+            status = tune(t, request->row, request->user);
+        }
     } else if (t && t->worker) {
         twi_worker_end(t->worker);
     }
