@@ -57,15 +57,32 @@ static int64_t rest_of(const twi_lowering *w, unsigned a) {
     return known ? extent % tile_extent(w, a) : -1;
 }
 
+/* Is the axis one of elements that some fold or scan takes in? It counts on all of its slots. */
+static bool is_consumed(const twi_lowering *w, unsigned a) {
+    for (uint32_t k = 0; k < w->cut.all.n; k++) {
+        const twi_ins *i = twi_ins_of(w->ir, w->cut.all.at[k]);
+        for (unsigned f = 0; f < i->nfold; f++)
+            if (i->fold[f] == a)
+                return true;
+    }
+    return false;
+}
+
+/* Does the map have tiles without any position that is real? */
+static bool has_empty_tiles(const twi_lowering *w, unsigned a) {
+    return twi_map_extent(twi_w_map(w, a)) - twi_axis_extent(w->ir, a) >= tile_extent(w, a);
+}
+
 /* Which of the axes have a tile that is real in part; false: it is not known, or of more than two
- * axes, whose last tiles together would be too many bodies. */
+ * axes, whose last tiles together would be too many bodies, or empty tiles have results as well:
+ * what a fold makes of nothing. */
 static bool find_rests(const twi_lowering *w, uint64_t axes, uint64_t *set) {
     unsigned n = 0;
     *set = 0;
     for (unsigned a = 1; a < w->ir->axis.n; a++) {
         if (!(axes >> a & 1))
             continue;
-        if (rest_of(w, a) < 0 || ++n > 2)
+        if (rest_of(w, a) < 0 || ++n > 2 || (is_consumed(w, a) && has_empty_tiles(w, a)))
             return false;
         *set |= rest_of(w, a) ? UINT64_C(1) << a : 0;
     }
@@ -86,17 +103,6 @@ static twi_lid are_tiles(twi_lowering *w, uint64_t axes, uint64_t last) {
         all = all ? twi_w_ix(w, TWI_AND, all, is) : is;
     }
     return all;
-}
-
-/* Is the axis one of elements that some fold or scan takes in? It counts on all of its slots. */
-static bool is_consumed(const twi_lowering *w, unsigned a) {
-    for (uint32_t k = 0; k < w->cut.all.n; k++) {
-        const twi_ins *i = twi_ins_of(w->ir, w->cut.all.at[k]);
-        for (unsigned f = 0; f < i->nfold; f++)
-            if (i->fold[f] == a)
-                return true;
-    }
-    return false;
 }
 
 /* The digits that lead to the last tile of axis a become numbers. Where slots end with what is
