@@ -7,6 +7,7 @@
 #include "tilewright/build.h"
 #include "tilewright/compile.h"
 #include "tilewright/context.h"
+#include "tilewright/export.h"
 #include "tilewright/judge.h"
 #include "tilewright/program.h"
 #include "tilewright/run.h"

@@ -26,8 +26,8 @@ const cli_command cli_commands[] = {
     {"verify-package", CMD_LATER, "DIR", "check an evidence package", NULL, true},
     {"report", CMD_LATER, "DIR", "an evidence package as a page", NULL, true},
     {"calibrate", CMD_CALIBRATE, "[options]", "fit the cost model here", cmd_calibrate, false},
-    {"export", CMD_LATER, "FILE [options]", "source, header and launcher, ahead of time", NULL,
-     true},
+    {"export", CMD_EXPORT, "FILE --out DIR [options]",
+     "C source and header of a kernel, which need nothing of Tilewright", cmd_export, true},
     {"wisdom", CMD_WISDOM, "list|export|import FILE|doctor|gc", "what is in the store", cmd_wisdom,
      true},
 };
@@ -44,17 +44,17 @@ typedef struct {
 
 #define AT(member) offsetof(cli_options, member)
 static const option options[] = {
-    {"--kernel", "K", WORD, AT(kernel), CMD_CHECK | CMD_PATH,
+    {"--kernel", "K", WORD, AT(kernel), CMD_CHECK | CMD_PATH | CMD_EXPORT,
      "one of FILE's kernels (verify-run: left out, all)"},
-    {"--set", "NAME=VALUE", LIST, AT(set), CMD_PATH,
+    {"--set", "NAME=VALUE", LIST, AT(set), CMD_PATH | CMD_EXPORT,
      "binds a type, constant, dim, param or scalar; repeatable, comma lists"},
     {"--from", "STAGE", WORD, AT(from), CMD_PATH,
      "FILE is what show printed: tile, loop; plan and caps print back only"},
     {"--tile", "FILE", WORD, AT(tile), CMD_SHOW | CMD_RUN,
      "with --from plan or loop: the tile IR (show --stage tile) it was made from"},
     {"--stage", "STAGE", WORD, AT(stage), CMD_SHOW, "tile, plan, loop, caps or source"},
-    {"--plan", "PLAN", WORD, AT(plan), CMD_PATH,
-     "default, best (from the store, else default; run: left out), random:SEED or a file"},
+    {"--plan", "PLAN", WORD, AT(plan), CMD_PATH | CMD_EXPORT,
+     "default, best (from the store, else default; run, export: left out), random:SEED or a file"},
     {"--figures", NULL, FLAG, AT(figures), CMD_PLAN,
      "what the model counts for --plan, beside a count over its loop IR (for developers)"},
     {"-n", "N", COUNT, AT(count), CMD_VERIFY | CMD_PLAN,
@@ -62,11 +62,11 @@ static const option options[] = {
     {"--spread", NULL, FLAG, AT(spread), CMD_VERIFY,
      "random plans are dealt out over the cases; each case has the default plan too, every fourth "
      "has strided arrays"},
-    {"--model", "M", WORD, AT(model), CMD_PLAN | CMD_RUN | CMD_TUNE | CMD_SHOW,
+    {"--model", "M", WORD, AT(model), CMD_PLAN | CMD_RUN | CMD_TUNE | CMD_SHOW | CMD_EXPORT,
      "what ranks plans: analytic, calibrated (left out: if the store has it) or calibrate's --out"},
-    {"--pin", "PIN", LIST, AT(pin), CMD_PATH,
+    {"--pin", "PIN", LIST, AT(pin), CMD_PATH | CMD_EXPORT,
      "a line of plan text, a key, a derived figure, keep=..; repeatable"},
-    {"--class", "canonical", WORD, AT(class_name), CMD_PATH,
+    {"--class", "canonical", WORD, AT(class_name), CMD_PATH | CMD_EXPORT,
      "folds in canonical order: the same bits for every plan"},
     {"--cases", "FILE", WORD, AT(cases), CMD_VERIFY, "one case a line: 'R=17 W=257'"},
     {"--fixture", "NAME", WORD, AT(fixture), CMD_VERIFY, "this one alone"},
@@ -81,13 +81,14 @@ static const option options[] = {
      "where an output goes, as .npy (calibrate: FILE, where the model's text goes)"},
     {"--check", NULL, FLAG, AT(check), CMD_RUN, "the oracle judges this result"},
     {"--time", NULL, FLAG, AT(time), CMD_RUN, "median time of a call"},
-    {"--target", "T", WORD, AT(target), CMD_PATH | CMD_CALIBRATE,
+    {"--target", "T", WORD, AT(target), CMD_PATH | CMD_CALIBRATE | CMD_EXPORT,
      "cpu (default), ref, interp[:CAPS], or caps by name"},
-    {"--caps", "FILE", WORD, AT(caps), CMD_DEVICES | CMD_PATH | CMD_CALIBRATE,
+    {"--caps", "FILE", WORD, AT(caps), CMD_DEVICES | CMD_PATH | CMD_CALIBRATE | CMD_EXPORT,
      "a target's description (devices: writes it)"},
     {"--measure", "TARGET", WORD, AT(measure), CMD_DEVICES,
      "this target alone (cuda[:N]), its ceilings measured: launch, read, copy, FMA"},
-    {"--threads", "N", COUNT, AT(threads), CMD_RUN | CMD_VERIFY | CMD_TUNE | CMD_LATER, "at most"},
+    {"--threads", "N", COUNT, AT(threads), CMD_RUN | CMD_VERIFY | CMD_TUNE | CMD_EXPORT,
+     "at most (export: of the calls that the stored plan was tuned for)"},
     {"--seed", "N", COUNT, AT(seed), CMD_RUN | CMD_VERIFY | CMD_TUNE, "of generated inputs"},
     {"--top", "N", COUNT, AT(top), CMD_PLAN | CMD_TUNE,
      "so many candidates (plan: 10; tune: 8, patient: 24, exhaustive: all)"},
@@ -97,9 +98,14 @@ static const option options[] = {
     {"--budget", "TIME", WORD, AT(budget), CMD_TUNE | CMD_CALIBRATE,
      "60s, 500ms, 2m; what is best, or measured, by then counts"},
     {"--store", "DIR|none", WORD, AT(store),
-     CMD_RUN | CMD_VERIFY | CMD_TUNE | CMD_WISDOM | CMD_PLAN | CMD_CALIBRATE,
+     CMD_RUN | CMD_VERIFY | CMD_TUNE | CMD_WISDOM | CMD_PLAN | CMD_CALIBRATE | CMD_EXPORT,
      "the wisdom store (TILEWRIGHT_STORE, $XDG_CACHE_HOME/tilewright, ~/.cache/tilewright)"},
-    {"-o", "DIR", WORD, AT(dir), CMD_LATER, "of export"},
+    {"--out", "DIR", WORD, AT(dir), CMD_EXPORT,
+     "where NAME.h and NAME.c go; made if it is not there"},
+    {"-o", "DIR", WORD, AT(dir), CMD_EXPORT, "the same"},
+    {"--name", "NAME", WORD, AT(name), CMD_EXPORT,
+     "of function and files (left out: the kernel's)"},
+    {"--shapes", "FILE", WORD, AT(shapes), CMD_EXPORT, "one shape a line: 'R=128 W=1024'"},
     {"--json", NULL, FLAG, AT(json), CMD_ALL, "the result as one JSON object"},
     {"--quiet", NULL, FLAG, AT(quiet), CMD_ALL, "no progress"},
     {"--no-color", NULL, FLAG, AT(no_color), CMD_ALL, "plain text on a terminal too"},
@@ -138,9 +144,10 @@ void cli_command_help(const cli_command *c, text *out) {
         "\nexit: 0 done, 1 judged wrong, 2 wrong use or input, 3 environment, 4 internal fault\n");
 }
 
-static const option *option_named(const char *name, size_t n) {
+static const option *option_named(const cli_command *c, const char *name, size_t n) {
     for (size_t k = 0; k < OPTIONS; k++)
-        if (strlen(options[k].name) == n && memcmp(options[k].name, name, n) == 0)
+        if (options[k].commands & c->bit && strlen(options[k].name) == n &&
+            memcmp(options[k].name, name, n) == 0)
             return &options[k];
     return NULL;
 }
@@ -188,8 +195,8 @@ static bool take_option(tool *t, const cli_command *c, char **argv, int argc, in
                         cli_options *o) {
     const char *given = argv[*k], *equals = strchr(given, '=');
     size_t n = equals && given[1] == '-' ? (size_t)(equals - given) : strlen(given);
-    const option *p = option_named(given, n);
-    if (!p || !(p->commands & c->bit)) {
+    const option *p = option_named(c, given, n);
+    if (!p) {
         unknown(t, c, tool_copy(t, given, n));
         return false;
     }

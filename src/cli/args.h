@@ -11,7 +11,7 @@ typedef struct cli_options {
     list set, pin, in, out, loop; /* in the order given */
     const char *kernel, *from, *stage, *plan, *target, *cases, *class_name, *caps, *fixture,
         *why_not, *mutate, *tile, *measure, *model;
-    const char *effort, *budget, *store, *dir;
+    const char *effort, *budget, *store, *dir, *name, *shapes;
     int64_t count, threads, top, seed; /* 0: not given */
     bool check, time, figures, json, quiet, no_color, spread, strided, help;
 } cli_options;
@@ -35,8 +35,9 @@ enum {
     CMD_TUNE = 128,
     CMD_WISDOM = 256,
     CMD_CALIBRATE = 512,
+    CMD_EXPORT = 1024,
     CMD_PATH = CMD_SHOW | CMD_RUN | CMD_VERIFY | CMD_PLAN | CMD_TUNE,
-    CMD_ALL = 1023
+    CMD_ALL = 2047
 };
 
 extern const cli_command cli_commands[];
@@ -57,5 +58,6 @@ int cmd_plan(tool *t, const cli_options *o);
 int cmd_tune(tool *t, const cli_options *o);
 int cmd_calibrate(tool *t, const cli_options *o);
 int cmd_wisdom(tool *t, const cli_options *o);
+int cmd_export(tool *t, const cli_options *o);
 
 #endif

@@ -118,6 +118,7 @@ struct twi_dialect {
                                 structure of them, `e` */
     const char *access_type; /* typedef of a vector in memory: $T, alignment $Z */
     const char *parameters;  /* of an entry */
+    const char *linkage;     /* how a function opens; NULL: any caller's */
     /* any */
     const char *unroll;   /* line before a loop that must be unrolled, $C: trips */
     const char *loop;     /* line before any other loop, $C: copies of its body at most; NULL */

@@ -104,7 +104,8 @@ static const twi_part parts[] = {
     {"idiv", SINT, false, false,
      "#define @@(x, y) ({ \\\n"
      "    const $S x_ = (x), y_ = (y); \\\n"
-     "    ($S)(y_ == 0 ? 0 : y_ == -1 ? -x_ : x_ / y_ - (x_ % y_ != 0 && (x_ < 0) != (y_ < 0))); "
+     "    ($S)(y_ == 0 ? 0 : y_ == -1 ? ($S)-($U)x_ : x_ / y_ - (x_ % y_ != 0 && (x_ < 0) != (y_ < "
+     "0))); "
      "})\n",
      NULL},
     {"idiv", UINT, false, false,
@@ -150,9 +151,10 @@ static const twi_part parts[] = {
      "    ($S)((g_ & ($I)a_) | (~g_ & ($I)b_)); })\n",
      NULL},
     {"abs", SINT, true, false,
-     "#define @@(a) ({ const $S a_ = (a), s_ = ($S)(a_ < 0); (a_ ^ s_) - s_; })\n", NULL},
-    {"abs", SINT, false, false, "#define @@(x) ({ const $S x_ = (x); ($S)(x_ < 0 ? -x_ : x_); })\n",
+     "#define @@(a) ({ const $S a_ = (a), s_ = ($S)(a_ < 0); ($S)(($U)(a_ ^ s_) - ($U)s_); })\n",
      NULL},
+    {"abs", SINT, false, false,
+     "#define @@(x) ({ const $S x_ = (x); ($S)(x_ < 0 ? -($U)x_ : ($U)x_); })\n", NULL},
     /* the instruction by its name: compilers do not always find it in the loop */
     {"fma", FLOAT, true, false, FMA,
      "#if defined $J && defined __has_builtin\n"
@@ -299,7 +301,9 @@ const twi_dialect twi_dialect_c = {
         {
             [TWI_ADD] = SAME("$0 + $1", "$0 + $1"),
             [TWI_SUB] = SAME("$0 - $1", "$0 - $1"),
-            [TWI_MUL] = SAME("$0 * $1", "$0 * $1"),
+            [TWI_MUL] = {[TWI_CLASS_SINT] = {"$0 * $1", "$0 * $1"},
+                         [TWI_CLASS_UINT] = {"($S)(1u * $0 * $1)", "$0 * $1"},
+                         [TWI_CLASS_FLOAT] = {"$0 * $1", "$0 * $1"}},
             [TWI_DIV] = FLOATS("$0 / $1", "$0 / $1"),
             [TWI_IDIV] = INTS("@idiv($0, $1)", "@idivs($0, $1, @idiv)"),
             [TWI_IMOD] = INTS("@imod($0, $1)", "@idivs($0, $1, @imod)"),
@@ -333,6 +337,14 @@ const twi_dialect twi_dialect_c = {
     .narrow_u32 = {NULL, "@narrow($0)"},
     .greater = {NULL, "@greater($0, $1)"},
     .less = {NULL, "@less($0, $1)"},
+    /* numbers narrower than int are promoted to int: 1u makes it unsigned */
+    .wrap =
+        {
+            [TWI_ADD] = {"($S)(($U)$0 + ($U)$1)", "($S)(($U)$0 + ($U)$1)"},
+            [TWI_SUB] = {"($S)(($U)$0 - ($U)$1)", "($S)(($U)$0 - ($U)$1)"},
+            [TWI_MUL] = {"($S)(1u * ($U)$0 * ($U)$1)", "($S)(($U)$0 * ($U)$1)"},
+            [TWI_NEG] = {"($S)-($U)$0", "($S)-($U)$0"},
+        },
     .to_bool = {"$0 != 0", "($I)($0 != ($S){0})"},
     .from_bool = {"($T)$0", "__builtin_convertvector(-$0, $T)"},
     .convert = {"($T)$0", "__builtin_convertvector($0, $T)"},

@@ -220,11 +220,19 @@ static void function(twi_emitter *e, uint32_t func, twi_sb *out) {
     twi_sb_str(out, e->d->hooks->close);
 }
 
-void twi_emit(const twi_loop *loop, const twi_dialect *dialect, twi_sb *out) {
-    twi_emitter e = {.loop = loop, .d = dialect, .arena = out->arena};
+void twi_emit_all(const twi_loop *const *loop, uint32_t n, const twi_dialect *dialect,
+                  twi_sb *out) {
+    twi_emitter e = {.d = dialect, .arena = out->arena};
     twi_sb_str(out, dialect->opening);
-    for (uint32_t entry = 0; entry < loop->entry.n; entry++)
-        for (uint32_t i = 0; i < loop->func.n; i++)
-            if (loop->func.at[i].entry == entry)
-                function(&e, i, out);
+    for (uint32_t k = 0; k < n; k++) {
+        e.loop = loop[k];
+        for (uint32_t entry = 0; entry < loop[k]->entry.n; entry++)
+            for (uint32_t i = 0; i < loop[k]->func.n; i++)
+                if (loop[k]->func.at[i].entry == entry)
+                    function(&e, i, out);
+    }
+}
+
+void twi_emit(const twi_loop *loop, const twi_dialect *dialect, twi_sb *out) {
+    twi_emit_all(&loop, 1, dialect, out);
 }

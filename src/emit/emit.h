@@ -14,6 +14,9 @@ extern const twi_dialect twi_dialect_c, twi_dialect_opencl, twi_dialect_cuda;
 /* The module's source: prelude parts and functions of entry 0 first, then the rest, so that main's
  * text is a byte prefix. User names appear mangled (a prefix that no keyword or macro has). */
 void twi_emit(const twi_loop *loop, const twi_dialect *dialect, twi_sb *out);
+/* Several modules of one context in one text: what two of them need stands there once. Names of
+ * functions must differ. */
+void twi_emit_all(const twi_loop *const *loop, uint32_t n, const twi_dialect *dialect, twi_sb *out);
 /* The name that a function has in the source: "K_softmax_main". */
 const char *twi_emit_name(const twi_loop *loop, const twi_dialect *dialect, uint32_t func,
                           twi_arena *arena);

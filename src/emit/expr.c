@@ -123,6 +123,13 @@ static const char *typed(twi_emitter *e, twi_lid v, const char *text) {
     return twi_format(e->arena, "(%s)%s", e->d->type[ins->elem], text);
 }
 
+/* What an operation on numbers of a type is called; signed ones that may overflow wrap. */
+static const twi_words *words_of(const twi_emitter *e, unsigned op, tw_elem elem, bool index) {
+    const twi_class class = twi_class_of(elem);
+    const bool wraps = class == TWI_CLASS_SINT && !index && e->d->wrap[op].scalar;
+    return wraps ? &e->d->wrap[op] : &e->d->op[op][class];
+}
+
 static const char *elementwise(twi_emitter *e, twi_lid v) {
     const twi_lins *ins = twi_lins_of(e->f, v);
     const twi_lid first = twi_larg(e->f, v, 0);
@@ -154,10 +161,7 @@ static const char *elementwise(twi_emitter *e, twi_lid v) {
         words = &e->d->select;
         break;
     default:
-        words = &e->d->op[ins->op][twi_class_of(s.from)];
-        if (e->d->wrap[ins->op].scalar && ins->count == 1 && !(ins->flags & TWI_FLAG_INDEX) &&
-            twi_class_of(s.from) == TWI_CLASS_SINT)
-            words = &e->d->wrap[ins->op];
+        words = words_of(e, ins->op, s.from, ins->flags & TWI_FLAG_INDEX);
     }
     if (ins->count > 1 && (ins->op == TWI_IDIV || ins->op == TWI_IMOD)) {
         /* the vector helper applies the scalar one lane by lane */
@@ -251,7 +255,7 @@ static const char *lane_fold(twi_emitter *e, twi_lid v) {
                        .mask = mask,
                        .arg = {now, shuffled(e, now, from->count, 1u << (stride + r))}};
         twi_line(e, "const %s %s = %s;", twi_ctype(e, from->elem, from->count, mask), next,
-                 expand(e, &e->d->op[merge][twi_class_of(from->elem)], &s));
+                 expand(e, words_of(e, merge, from->elem, false), &s));
         now = next;
     }
     if (ins->count > 1)

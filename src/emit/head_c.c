@@ -10,8 +10,8 @@ static void lines(twi_sb *out, const char *indent, const char *const *line, uint
 }
 
 static void open_function(twi_emitter *e, uint32_t func, twi_sb *out) {
-    twi_sb_printf(out, "\nvoid %s(%s)\n{\n", twi_emit_name(e->loop, e->d, func, e->arena),
-                  e->d->parameters);
+    twi_sb_printf(out, "\n%svoid %s(%s)\n{\n", e->d->linkage ? e->d->linkage : "",
+                  twi_emit_name(e->loop, e->d, func, e->arena), e->d->parameters);
     static const char *const unused[] = {"scalar", "stride", "trip", "scratch"};
     twi_sb_str(out, "    (void)array");
     for (unsigned i = 0; i < 4; i++)

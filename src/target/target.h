@@ -86,6 +86,13 @@ struct twi_module {
 
 /* cpu: caps NULL: of this machine. limit_ms: a compiler's time, 0: 60 s. NULL: diagnostics. */
 typedef struct {
+    const char *isa;     /* as caps name it */
+    const char *flag[2]; /* that the compiler is given; NULL: none */
+    const char *flags;   /* the same as one text, "" if none */
+    const char *test;    /* of the preprocessor: are they given? "" if always */
+} twi_cpu_machine;
+const twi_cpu_machine *twi_cpu_machine_of(const char *isa); /* NULL: no such */
+typedef struct {
     const twi_caps *caps;
     const char *compiler; /* NULL: TILEWRIGHT_CC, else the first of cc, gcc, clang that is found */
     int64_t limit_ms;

@@ -21,14 +21,25 @@
 
 enum { MOST_ARGS = 24 };
 
-static const struct {
-    const char *isa, *flags[3];
-} machines[] = {
-    {"avx512", {"-march=x86-64-v4", "-mprefer-vector-width=512"}},
-    {"avx2", {"-march=x86-64-v3"}},
-    {"baseline", {NULL}},
-    {"neon", {NULL}},
+#define V4 "-march=x86-64-v4"
+#define V3 "-march=x86-64-v3"
+#define WIDE "-mprefer-vector-width=512"
+static const twi_cpu_machine machines[] = {
+    {"avx512",
+     {V4, WIDE},
+     V4 " " WIDE,
+     "defined __AVX512F__ && defined __AVX512VL__ && defined __AVX512BW__ && defined __AVX512DQ__"},
+    {"avx2", {V3, NULL}, V3, "defined __AVX2__ && defined __FMA__"},
+    {"baseline", {NULL, NULL}, "", ""},
+    {"neon", {NULL, NULL}, "", ""},
 };
+
+const twi_cpu_machine *twi_cpu_machine_of(const char *isa) {
+    for (unsigned i = 0; i < sizeof machines / sizeof *machines; i++)
+        if (strcmp(isa, machines[i].isa) == 0)
+            return &machines[i];
+    return NULL;
+}
 
 static void command(const twi_cpu *cpu, const char *source, const char *product,
                     const char *argv[MOST_ARGS]) {
@@ -46,9 +57,9 @@ static void command(const twi_cpu *cpu, const char *source, const char *product,
     argv[n++] = cpu->clang ? "-O3" : "-O2"; /* gcc's -O3 takes tiles out of registers */
     for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++)
         argv[n++] = fixed[i];
-    for (unsigned i = 0; i < sizeof machines / sizeof *machines; i++)
-        for (unsigned k = 0; strcmp(isa, machines[i].isa) == 0 && machines[i].flags[k]; k++)
-            argv[n++] = machines[i].flags[k];
+    const twi_cpu_machine *machine = twi_cpu_machine_of(isa);
+    for (unsigned k = 0; machine && k < 2 && machine->flag[k]; k++)
+        argv[n++] = machine->flag[k];
     argv[n++] = "-o";
     argv[n++] = product;
     argv[n++] = source;
