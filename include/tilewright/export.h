@@ -24,6 +24,7 @@ typedef struct tw_export_options {
     const char *name;    /* of the function and the files; NULL: the kernel's */
     const char *program; /* its text, for readers; NULL: left out */
     const char *command; /* how it was made, for readers; NULL: left out */
+    const char *verdict; /* what the oracle said of it; NULL: left out */
 } tw_export_options;
 
 typedef struct tw_exported {

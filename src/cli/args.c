@@ -79,7 +79,9 @@ static const option options[] = {
      "an input: a .npy file, @normal @negative @cancel @special @exact @zero"},
     {"--out", "Y=FILE", LIST, AT(out), CMD_RUN | CMD_CALIBRATE,
      "where an output goes, as .npy (calibrate: FILE, where the model's text goes)"},
-    {"--check", NULL, FLAG, AT(check), CMD_RUN, "the oracle judges this result"},
+    {"--check", NULL, FLAG, AT(check), CMD_RUN | CMD_EXPORT,
+     "the oracle judges this result (export: all shapes on all fixtures, before anything is "
+     "written)"},
     {"--time", NULL, FLAG, AT(time), CMD_RUN, "median time of a call"},
     {"--target", "T", WORD, AT(target), CMD_PATH | CMD_CALIBRATE | CMD_EXPORT,
      "cpu (default), ref, interp[:CAPS], or caps by name"},

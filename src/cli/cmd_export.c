@@ -19,7 +19,11 @@ typedef struct {
     tw_program *program;
     size_t kernel;
     cases shapes;
-    tw_compiled **made; /* a shape; NULL: not yet */
+    tw_compiled **made;    /* a shape; NULL: not yet */
+    tw_verify_case *judge; /* a shape, at the plan that was made */
+    size_t right, wrong;   /* results */
+    double worst;          /* over bound */
+    const char *verdict;   /* in words; NULL: not asked */
 } exporting;
 
 static bool is_dim(const tw_ir *ir, const char *name) {
@@ -137,8 +141,33 @@ static bool bind(const exporting *x, const pairs *shape, job *j) {
     return job_bind(t, j) && job_dims_complete(t, j);
 }
 
+static const char *shape_text(const exporting *x, size_t k) {
+    text shape = {.t = x->t};
+    text_str(&shape, "");
+    for (size_t p = 0; p < x->shapes.at[k].n; p++)
+        text_printf(&shape, "%s%s=%s", p ? " " : "", x->shapes.at[k].at[p].name,
+                    x->shapes.at[k].at[p].value);
+    return shape.at;
+}
+
+/* The same shape at the same plan, for the oracle. */
+static void add_judged(exporting *x, size_t k, const job *j, const char *shape) {
+    tool *t = x->t;
+    const char *plan = tw_compiled_text(x->made[k], TW_STAGE_PLAN);
+    tw_source *source = tool_alloc(t, 1, sizeof *source);
+    *source = (tw_source){"the plan", plan, strlen(plan)};
+    x->judge[k] = (tw_verify_case){.ir = x->j.ir,
+                                   .types = x->j.types,
+                                   .text = shape,
+                                   .dims = j->dims,
+                                   .n_dims = j->options.n_dims,
+                                   .plans = source,
+                                   .n_plans = 1};
+}
+
 static tw_status compile(exporting *x) {
     x->made = tool_alloc(x->t, x->shapes.n, sizeof(tw_compiled *));
+    x->judge = tool_alloc(x->t, x->shapes.n, sizeof *x->judge);
     for (size_t k = 0; k < x->shapes.n; k++) {
         job j;
         if (!bind(x, &x->shapes.at[k], &j))
@@ -149,8 +178,48 @@ static tw_status compile(exporting *x) {
         const tw_status status = tw_compile(x->t->ctx, x->j.ir, &j.options, &x->made[k]);
         if (status != TW_OK || tool_interrupt()->asked)
             return status;
+        add_judged(x, k, &j, shape_text(x, k));
     }
     return TW_OK;
+}
+
+static void judged(void *user, const tw_verify_row *r) {
+    exporting *x = user;
+    tool *t = x->t;
+    *(r->failed ? &x->wrong : &x->right) += 1;
+    if (r->worst_over_bound > x->worst)
+        x->worst = r->worst_over_bound;
+    if (!x->o->quiet && !x->o->json)
+        tool_progress(t, "export: %zu results right", x->right);
+    if (r->failed && !x->o->json)
+        text_printf(&t->out, "%s: %s, fixture %s: element %s is %s, not %s within %s %s\n", r->text,
+                    r->verdict, r->fixture, r->element, r->got, r->want, r->bound, r->note);
+}
+
+/* Every shape on every fixture in children; only what is right is written. */
+static tw_status check(exporting *x) {
+    tool *t = x->t;
+    const tw_compile_options *o = &x->j.options;
+    tw_verify_options how = tw_verify_options_defaults();
+    if (!x->o->check)
+        return TW_OK;
+    how.target = o->target;
+    how.caps = o->caps;
+    how.pins = o->pins;
+    how.n_pins = o->n_pins;
+    how.canonical = o->canonical;
+    how.stop = &tool_interrupt()->asked;
+    const tw_status status = tw_verify(t->ctx, x->judge, x->shapes.n, &how, judged, x);
+    text said = {.t = t};
+    text_printf(&said,
+                "Judged by the oracle when it was made: %zu results of %zu shape%s, worst "
+                "error over bound ",
+                x->right + x->wrong, x->shapes.n, x->shapes.n == 1 ? "" : "s");
+    text_short(&said, x->worst);
+    x->verdict = said.at;
+    if (status == TW_ERR_WRONG && !x->o->json)
+        text_printf(&t->out, "%zu right, %zu wrong; nothing was written\n", x->right, x->wrong);
+    return status;
 }
 
 static void quoted(text *out, const char *option, const char *value) {
@@ -177,6 +246,7 @@ static const char *command(const exporting *x) {
     quoted(&s, "--plan", o->plan);
     quoted(&s, "--name", o->name);
     quoted(&s, "--out", o->dir);
+    text_str(&s, o->check ? " --check" : "");
     return s.at;
 }
 
@@ -231,21 +301,17 @@ static void report(const exporting *x, const tw_exported *e) {
         json_str(&t->json, "folder", x->o->dir);
         json_str(&t->json, "isa", e->isa);
         json_str(&t->json, "flags", e->flags);
+        json_str(&t->json, "verdict", x->verdict);
         json_open(&t->json, "rows", '[');
     }
     for (size_t k = 0; k < x->shapes.n; k++) {
         const tw_export_figures f = tw_export_needs(x->made[k]);
         const char *hash =
             tool_format(t, "%016llx", (unsigned long long)tw_compiled_plan_hash(x->made[k]));
-        text shape = {.t = t};
-        text_str(&shape, "");
-        for (size_t p = 0; p < x->shapes.at[k].n; p++)
-            text_printf(&shape, "%s%s=%s", p ? " " : "", x->shapes.at[k].at[p].name,
-                        x->shapes.at[k].at[p].value);
         const bool stored = tw_compiled_is_stored(x->made[k]);
         if (x->o->json) {
             json_open(&t->json, NULL, '{');
-            json_str(&t->json, "shape", shape.at);
+            json_str(&t->json, "shape", shape_text(x, k));
             json_str(&t->json, "plan", hash);
             json_bool(&t->json, "stored", stored);
             json_int(&t->json, "steps", f.steps);
@@ -254,7 +320,7 @@ static void report(const exporting *x, const tw_exported *e) {
             json_close(&t->json, '}');
             continue;
         }
-        const char *cells[] = {shape.at,
+        const char *cells[] = {shape_text(x, k),
                                hash,
                                stored ? "stored" : "",
                                tool_format(t, "%lld", (long long)f.steps),
@@ -267,6 +333,8 @@ static void report(const exporting *x, const tw_exported *e) {
         return;
     }
     table_print(&all, &t->out);
+    if (x->verdict)
+        text_printf(&t->out, "%s\n", x->verdict);
     text_printf(&t->out, "%s/%s.h and %s.c: compile with -O2%s%s, link with -lm\n", x->o->dir,
                 e->name, e->name, *e->flags ? " " : "", e->flags);
 }
@@ -274,10 +342,14 @@ static void report(const exporting *x, const tw_exported *e) {
 static tw_status make(exporting *x) {
     tw_status status = compile(x);
     tw_exported e;
+    if (status == TW_OK)
+        status = check(x);
     if (status != TW_OK)
         return status;
-    const tw_export_options options = {
-        .name = x->o->name, .program = x->j.source.bytes, .command = command(x)};
+    const tw_export_options options = {.name = x->o->name,
+                                       .program = x->j.source.bytes,
+                                       .command = command(x),
+                                       .verdict = x->verdict};
     status = tw_export(x->t->ctx, x->j.ir, (const tw_compiled *const *)x->made, x->shapes.n,
                        &options, &e);
     if (status == TW_OK && write_files(x, &e))

@@ -31,12 +31,17 @@ static void head(const twi_export *x, twi_sb *out) {
     }
     twi_sb_printf(
         out,
-        " *\n * For gcc (-O2) and clang (-O3)%s%s; link with -lm. The plan of each shape, and in "
-        "`derived` what follows\n * from it (depth: roundings on the longest path of a "
-        "sum):\n *\n",
+        " *\n * For gcc (-O2) and clang (-O3)%s%s; link with -lm.\n * The plan of each shape, and "
+        "in "
+        "`derived` what follows from it (depth: roundings on the longest\n * path of a sum):\n *\n",
         *x->machine->flags ? " with " : "", x->machine->flags);
     plans(x, out);
-    twi_sb_printf(out, " *\n * Class %s.\n */\n", classes[twi_ir_class(x->shape[0].from->path.ir)]);
+    twi_sb_printf(out, " *\n * Class %s.\n", classes[twi_ir_class(x->shape[0].from->path.ir)]);
+    if (x->options->verdict) {
+        twi_sb_str(out, " *\n");
+        twi_export_quote(out, " * ", x->options->verdict);
+    }
+    twi_sb_str(out, " */\n");
 }
 
 static void needs(const twi_export *x, twi_sb *out) {
@@ -93,7 +98,8 @@ static const char call[] =
     "                    const long long *trip, char *scratch, long long lo, long long hi);\n\n"
     "/* Where part k of n starts. */\n"
     "static long long @_part(long long n, long long k, long long of)\n{\n"
-    "    return n / of * k + n % of * k / of;\n}\n\n"
+    "    return of == 1 ? n * k : n / of * k + n % of * k / of; /* dividing takes its time "
+    "*/\n}\n\n"
     "/* This share's groups, in the floating-point environment that programs start with. */\n"
     "static void @_run(const @_call *c, @_code *code, const long long *trip, long long groups)\n{\n"
     "    const long long lo = @_part(groups, c->share, c->of), hi = @_part(groups, c->share + 1, "
