@@ -243,6 +243,7 @@ static const char *command(const exporting *x) {
     for (size_t k = 0; k < o->pin.n; k++)
         quoted(&s, "--pin", o->pin.at[k]);
     quoted(&s, "--class", o->class_name);
+    quoted(&s, "--model", o->model);
     quoted(&s, "--plan", o->plan);
     quoted(&s, "--name", o->name);
     quoted(&s, "--out", o->dir);
