@@ -200,6 +200,10 @@ const char *twi_mask_text(twi_emitter *e, twi_lid v,
  * no 64-bit lanes. */
 twi_lid twi_below(const twi_func *f, twi_lid v);
 
+/* Is v the greater or less of two, its operands 1 and 2, in the dialect's own word: a > b ? a : b,
+ * and x < k ? k : x, which is k > x ? k : x? Then the comparison is not printed for it. */
+bool twi_is_extreme(const twi_emitter *e, twi_lid v, bool *greater);
+
 /* access.c: whole statements */
 /* The terms of an index as accesses print it: values times constants. */
 #define TWI_INDEX_TERMS 16

@@ -50,7 +50,8 @@ static void count_uses(twi_emitter *e) {
             twi_push(e->arena, &todo, scalar);
         if (scalar)
             continue;
-        for (unsigned k = 0; k < e->f->ins.at[v].nargs; k++) {
+        bool greater;
+        for (unsigned k = twi_is_extreme(e, v, &greater); k < e->f->ins.at[v].nargs; k++) {
             twi_index_term term[TWI_INDEX_TERMS] = {{twi_larg(e->f, v, k), 1}};
             const unsigned n =
                 k < indices(e->f, v) ? twi_index_terms(e->f, term[0].value, term) : 1;

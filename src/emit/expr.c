@@ -174,24 +174,29 @@ static const char *elementwise(twi_emitter *e, twi_lid v) {
     return expand(e, words, &s);
 }
 
-/* The greater or less of two, $0 and $1 swapped where the choice names them so: a > b ? a : b, and
- * x < k ? k : x, which is k > x ? k : x; NULL: v is no such choice. */
-static const char *extreme(twi_emitter *e, twi_lid v) {
+bool twi_is_extreme(const twi_emitter *e, twi_lid v, bool *greater) {
     const twi_lins *ins = twi_lins_of(e->f, v);
     if (ins->op != TWI_SELECT || ins->elem != TW_F32 || ins->count == 1 || !e->d->greater.vector)
-        return NULL;
+        return false;
     const twi_lid when = twi_larg(e->f, v, 0), a = twi_larg(e->f, v, 1), b = twi_larg(e->f, v, 2);
     const twi_lins *test = twi_lins_of(e->f, when);
     if ((test->op != TWI_GT && test->op != TWI_LT) || twi_below(e->f, when))
-        return NULL;
+        return false;
     const twi_lid x = twi_larg(e->f, when, 0), y = twi_larg(e->f, when, 1);
-    if (!(x == a && y == b) && !(x == b && y == a))
+    *greater = (test->op == TWI_GT) == (x == a);
+    return (x == a && y == b) || (x == b && y == a);
+}
+
+/* NULL: v is no such choice. */
+static const char *extreme(twi_emitter *e, twi_lid v) {
+    const twi_lins *ins = twi_lins_of(e->f, v);
+    bool greater;
+    if (!twi_is_extreme(e, v, &greater))
         return NULL;
-    const bool greater = (test->op == TWI_GT) == (x == a);
     const twi_spell s = {.from = ins->elem,
                          .to = ins->elem,
                          .count = ins->count,
-                         .arg = {text_of(e, a), text_of(e, b)}};
+                         .arg = {arg_text(e, v, 1), arg_text(e, v, 2)}};
     return twi_expand(e, greater ? e->d->greater.vector : e->d->less.vector, &s);
 }
 
