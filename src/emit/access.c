@@ -379,11 +379,18 @@ void twi_emit_store(twi_emitter *e, twi_lid v) {
     }
     if (p.object->elem == TW_BOOL)
         text = twi_format(e->arena, "(%s)-%s", twi_ctype(e, TW_U8, p.count, 0), text);
+    twi_spell s = {.from = stored_elem(&p), .to = stored_elem(&p), .count = p.count};
     if (p.access->mask == TWI_MASK_NONE && twi_lanes(p.count) == p.count) {
-        twi_line(e, "%s = %s;", vector_at(e, &p, true), text);
+        if (p.access->stream && e->d->stream) {
+            s.arg[0] = text;
+            s.arg[1] = twi_format(e->arena, "%s + %s", p.name, p.offset);
+            twi_line(e, "%s", twi_expand(e, e->d->stream, &s));
+            e->streams = true;
+        } else {
+            twi_line(e, "%s = %s;", vector_at(e, &p, true), text);
+        }
         return;
     }
-    const twi_spell s = {.from = stored_elem(&p), .to = stored_elem(&p), .count = p.count};
     twi_line(e, "%s(%s + %s, %s, %s);", twi_expand(e, "@storen", &s), p.name, p.offset,
              leading(e, &p), text);
 }

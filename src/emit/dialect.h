@@ -56,8 +56,8 @@ struct twi_emitter;
  * languages kernels that every worker runs (head_simt.c). */
 typedef struct {
     void (*open)(struct twi_emitter *e, uint32_t func, twi_sb *out); /* all before the body */
-    const char *close;
-    unsigned depth;                                            /* of the body's lines */
+    const char *close, *end; /* of what is around the body; of the function */
+    unsigned depth;          /* of the body's lines */
     const char *(*argument)(struct twi_emitter *e, twi_lid v); /* LSCALAR, STRIDE, TRIP, ID */
     const char *(*stride)(struct twi_emitter *e, uint32_t object, unsigned dim); /* run-time ones */
     void (*declare)(struct twi_emitter *e, uint32_t object, const char *name);
@@ -126,7 +126,9 @@ struct twi_dialect {
     const char
         *guarded; /* how an element is read behind a test: %s type, %s element. gcc 12 at -O2 has
                      read all lanes of such a loop, also beyond the array. NULL: as it is */
-    const char *ahead; /* asks for what is used later: %s object, %s offset, %u elements; NULL */
+    const char *stream;   /* stores $0 at $1 past the caches; NULL: as any other */
+    const char *streamed; /* line after the last group that did: others see it all */
+    const char *ahead;    /* asks for what is used later: %s object, %s offset, %u elements; NULL */
     const char *unroll_part; /* helper that it needs; NULL: none */
 };
 
@@ -159,6 +161,7 @@ typedef struct twi_emitter {
     TWI_VEC(const char *) prologue; /* lines at the top of the function, in order of first use */
     TWI_VEC(const char *) locals;   /* likewise, at the top of a group */
     unsigned parameters;            /* used: set of twi_parameter */
+    bool streams;                   /* the current function stores past the caches */
 } twi_emitter;
 
 /* Operands of one template. */

@@ -90,6 +90,27 @@ enum {
     "    const $S a_ = (a), b_ = (b); const $I g_ = ($I)(a_ " than " b_); \\\n"                    \
     "    ($S)((g_ & ($I)a_) | (~g_ & ($I)b_)); })\n"
 
+/* Whole aligned vectors past the caches; what lies otherwise goes through them. */
+#define STREAM                                                                                     \
+    "#if defined __AVX512F__ && !defined __clang__ && $N * $Z == 64\n"                             \
+    "#define @@(v, p) ({ \\\n"                                                                     \
+    "    const $S v_ = (v); void *const p_ = (p); \\\n"                                            \
+    "    typedef long long w_ __attribute__((vector_size($N * $Z), may_alias)); \\\n"              \
+    "    if (((unsigned long)p_ & ($N * $Z - 1)) == 0) \\\n"                                       \
+    "        __builtin_ia32_movntdq512((w_ *)p_, (w_)v_); \\\n"                                    \
+    "    else \\\n"                                                                                \
+    "        __builtin_memcpy(p_, &v_, sizeof v_); })\n"                                           \
+    "#elif defined __AVX__ && !defined __clang__ && $N * $Z == 32\n"                               \
+    "#define @@(v, p) ({ \\\n"                                                                     \
+    "    const $S v_ = (v); void *const p_ = (p); \\\n"                                            \
+    "    typedef long long w_ __attribute__((vector_size($N * $Z), may_alias)); \\\n"              \
+    "    if (((unsigned long)p_ & ($N * $Z - 1)) == 0) \\\n"                                       \
+    "        __builtin_ia32_movntdq256((w_ *)p_, (w_)v_); \\\n"                                    \
+    "    else \\\n"                                                                                \
+    "        __builtin_memcpy(p_, &v_, sizeof v_); })\n"                                           \
+    "#else\n" THROUGH "#endif\n"
+#define THROUGH "#define @@(v, p) ({ const $S v_ = (v); __builtin_memcpy((p), &v_, sizeof v_); })\n"
+
 /* Compare and swap until nobody came between. */
 #define SWAPPED(next)                                                                              \
     "#define @@(p, v) ({ \\\n"                                                                     \
@@ -218,6 +239,7 @@ static const twi_part parts[] = {
      "#define @@(p, n, v) \\\n"
      "    __builtin_ia32_storedqu$X_mask((void *)(p), ($I)(v), @first(n))\n"
      "#else\n" STOREN "#endif\n"},
+    {"stream", ANY, true, false, THROUGH, STREAM},
     {"mergeadd", FLOAT, false, false, SWAPPED("now_ + more_"), NULL},
     {"mergemin", ANY, false, false, SWAPPED("@min(now_, more_)"), NULL},
     {"mergemax", ANY, false, false, SWAPPED("@max(now_, more_)"), NULL},
@@ -364,6 +386,8 @@ const twi_dialect twi_dialect_c = {
                   "    const long long *trip, char *scratch, long long lo, long long hi",
     .unroll = "TW_UNROLL($C)\n",
     .guarded = "*(const volatile %s *)&%s",
+    .stream = "@stream($0, $1);",
+    .streamed = "    __sync_synchronize();\n",
     .ahead = "__builtin_prefetch(%s + %s + %u);",
     .unroll_part = "#ifdef __clang__\n"
                    "#define TW_PRAGMA(text) _Pragma(#text)\n"

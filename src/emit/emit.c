@@ -203,6 +203,7 @@ static void function(twi_emitter *e, uint32_t func, twi_sb *out) {
     twi_sb_init(&e->body, e->arena);
     e->prologue.n = e->locals.n = 0;
     e->parameters = 0;
+    e->streams = false;
     e->value = TWI_NEW_N(e->arena, twi_spelled, e->f->ins.n + 1);
     e->object = TWI_NEW_N(e->arena, const char *, e->f->object.n + 1);
     e->depth = e->d->hooks->depth;
@@ -219,6 +220,9 @@ static void function(twi_emitter *e, uint32_t func, twi_sb *out) {
     e->d->hooks->open(e, func, out);
     twi_sb_str(out, twi_sb_text(&e->body));
     twi_sb_str(out, e->d->hooks->close);
+    if (e->streams)
+        twi_sb_str(out, e->d->streamed);
+    twi_sb_str(out, e->d->hooks->end);
 }
 
 void twi_emit_all(const twi_loop *const *loop, uint32_t n, const twi_dialect *dialect,

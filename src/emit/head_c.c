@@ -91,7 +91,8 @@ static void declare(twi_emitter *e, uint32_t object, const char *name) {
 }
 
 const twi_hooks twi_hooks_c = {.open = open_function,
-                               .close = "    }\n}\n",
+                               .close = "    }\n",
+                               .end = "}\n",
                                .depth = 2,
                                .argument = argument,
                                .stride = stride,

@@ -194,7 +194,8 @@ static void declare(twi_emitter *e, uint32_t object, const char *name) {
 }
 
 const twi_hooks twi_hooks_simt = {.open = open_kernel,
-                                  .close = "}\n",
+                                  .close = "",
+                                  .end = "}\n",
                                   .depth = 1,
                                   .argument = argument,
                                   .stride = stride,

@@ -491,6 +491,36 @@ static void store_one_place(twi_lowering *w, twi_laccess access, twi_lid x, cons
                     real ? twi_lb_extract(&w->c, real, k) : 0);
 }
 
+/* Bytes of an array as the scope sees it; 0: not known. */
+static uint64_t known_bytes(const twi_object *o) {
+    uint64_t n = tw_elem_size((tw_elem)o->elem);
+    for (unsigned d = 0; d < o->rank; d++)
+        n = o->extent[d] > 0 && n <= UINT64_MAX / (uint64_t)o->extent[d]
+                ? n * (uint64_t)o->extent[d]
+                : 0;
+    return n;
+}
+
+/* Does a store of vectors go past the caches? What it writes is far more than they hold, nothing
+ * in the scope reads it, and lines of memory are filled one after the other: by whole vectors, or
+ * by vectors whose neighbours follow in slots. */
+enum { LINE = 64, FAR = 8 }; /* bytes; times the cache */
+static bool streams(const twi_lowering *w, twi_id store, const form *f) {
+    const twi_object *o = &w->c.f->object.at[f->access.object];
+    const size_t bytes = f->count * tw_elem_size((tw_elem)o->elem);
+    const uint32_t array = w->ir->access.at[twi_ins_of(w->ir, store)->attr].array;
+    if (!w->vectors || w->lane_axis < 0 || f->access.merge || o->kind != TWI_OBJ_ARRAY ||
+        !o->rank || o->dynamic || o->stride[f->access.dim] != 1 || !w->caps->cache_bytes ||
+        known_bytes(o) <= (uint64_t)FAR * w->caps->cache_bytes ||
+        twi_scope_touches(&w->cut, array, TWI_LOAD))
+        return false;
+    const twi_map *m = twi_w_map(w, (unsigned)w->lane_axis);
+    int d = (int)m->n - 1;
+    while (d >= 0 && (m->d[d].extent == 1 || m->d[d].level == TWI_LV_LANE))
+        d--;
+    return bytes >= LINE || (bytes >= LINE / 2 && d >= 0 && m->d[d].level == TWI_LV_SLOT);
+}
+
 void twi_w_array_store(twi_lowering *w, twi_id store) {
     const twi_ins *i = twi_ins_of(w->ir, store);
     if (twi_w_is_wide(w, store)) {
@@ -513,5 +543,6 @@ void twi_w_array_store(twi_lowering *w, twi_id store) {
         return;
     }
     twi_lid m = twi_w_access_mask(w, &f.access, f.count, &mask);
+    f.access.stream = f.count > 1 && streams(w, store, &f);
     twi_w_store(w, f.access, f.index, twi_w_splat(w, x, f.count), m);
 }
