@@ -58,7 +58,7 @@ class DimValue(c.Structure):
 
 class Options(c.Structure):
     _fields_ = [("target", c.c_char_p), ("caps", Source), ("plan", c.c_char_p), ("plan_text", Source), ("loop_text", Source),
-                ("pins", c.POINTER(c.c_char_p)), ("n_pins", c.c_size_t), ("canonical", c.c_bool), ("strided", c.c_bool),
+                ("model", c.c_char_p), ("model_text", Source), ("pins", c.POINTER(c.c_char_p)), ("n_pins", c.c_size_t), ("canonical", c.c_bool), ("strided", c.c_bool),
                 ("threads", c.c_int),
                 ("dims", c.POINTER(DimValue)), ("n_dims", c.c_size_t), ("until", c.c_int), ("build", c.c_bool)]
 
