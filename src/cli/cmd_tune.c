@@ -148,7 +148,7 @@ int cmd_tune(tool *t, const cli_options *o) {
     tune.progress = o->quiet || o->json ? NULL : progress;
     tune.user = t;
     table_init(&u.table, t, head, sizeof head / sizeof head[0]);
-    if (!job_tell_model(t, o, &j))
+    if (tune.effort != TW_EFFORT_WISDOM_ONLY && !job_tell_model(t, o, &j))
         return EXIT_INPUT;
     if (o->json) {
         json_open(&t->json, "target", '{');

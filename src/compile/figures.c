@@ -11,9 +11,9 @@
 static const struct {
     const char *name;
     size_t offset;
-} doubles[] = {FIELD(near_bytes), FIELD(lane_rounds), FIELD(barriers),
-               FIELD(trips),      FIELD(scattered),   FIELD(jumps),
-               FIELD(turns),      FIELD(rounds),      FIELD(indexed)},
+} doubles[] = {FIELD(near_bytes), FIELD(lane_rounds), FIELD(barriers), FIELD(trips),
+               FIELD(scattered),  FIELD(jumps),       FIELD(masked),   FIELD(turns),
+               FIELD(rounds),     FIELD(indexed)},
   counts[] = {FIELD(code), FIELD(shared_bytes)};
 #undef FIELD
 

@@ -244,25 +244,25 @@ twi_lid twi_w_inner_loop(const twi_lowering *w) {
 }
 
 static void count_access(twi_lowering *w, const twi_laccess *a, const twi_lid *index,
-                         unsigned count, bool store) {
+                         unsigned count, bool store, twi_lid mask) {
     const twi_lid loop = twi_w_inner_loop(w);
     double trips =
         w->tally && loop ? twi_estimate_trips(w->c.f, loop, (double)twi_plan_groups(w->plan)) : 1;
     if (w->tally &&
-        twi_count_touch(w->c.f, &(twi_touch){a, index, count, store, w->trips, loop, trips},
+        twi_count_touch(w->c.f, &(twi_touch){a, index, count, store, w->trips, loop, trips, mask},
                         w->tally))
         twi_w_waits(w);
 }
 
 twi_lid twi_w_load(twi_lowering *w, twi_laccess access, const twi_lid *index, unsigned count,
                    twi_lid mask, twi_lid other) {
-    count_access(w, &access, index, count, false);
+    count_access(w, &access, index, count, false, mask);
     return twi_lb_load(&w->c, access, index, count, mask, other);
 }
 
 void twi_w_store(twi_lowering *w, twi_laccess access, const twi_lid *index, twi_lid value,
                  twi_lid mask) {
-    count_access(w, &access, index, twi_w_count(w, value), true);
+    count_access(w, &access, index, twi_w_count(w, value), true, mask);
     twi_lb_store(&w->c, access, index, value, mask);
 }
 

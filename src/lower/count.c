@@ -86,6 +86,16 @@ static bool follows_loop(const twi_func *f, twi_lid v) {
     return is;
 }
 
+/* Masks that are known once the code is emitted are the compiler's to drop. */
+static bool is_run_time(const twi_func *f, twi_lid v) {
+    const twi_lins *i = &f->ins.at[v];
+    bool is =
+        i->op == TWI_L_FOR || i->op == TWI_L_ID || i->op == TWI_L_TRIP || i->op == TWI_L_LLOAD;
+    for (unsigned k = 0; !is && i->op != TWI_L_UNROLL && k < i->nargs; k++)
+        is = is_run_time(f, f->args.at[i->arg + k]);
+    return is;
+}
+
 static bool is_indexed(const twi_func *f, const twi_object *o, const twi_lid *index) {
     bool is = false;
     for (unsigned d = 0; o->kind == TWI_OBJ_PRIVATE && d < o->rank; d++)
@@ -123,8 +133,10 @@ static double jump_of(const twi_func *f, const twi_touch *t) {
 
 bool twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out) {
     const twi_object *o = &f->object.at[t->access->object];
-    if (f->explicit_lanes)
+    if (f->explicit_lanes) {
         out->jumps += t->trips * jump_of(f, t);
+        out->masked += t->count > 1 && t->mask && is_run_time(f, t->mask) ? t->trips : 0;
+    }
     double bytes = t->trips * t->count * (double)tw_elem_size((tw_elem)o->elem);
     bool simt = !f->explicit_lanes;
     if (twi_is_scattered(f, t->access, t->index, t->count))
@@ -169,9 +181,13 @@ static void count_ins(const twi_func *f, const twi_lins *i, const around *a, twi
                        i->op == TWI_L_LSTORE,
                        trips,
                        a->loop,
-                       a->loop_trips};
+                       a->loop_trips,
+                       0};
+        const unsigned rank = f->object.at[t.access->object].rank;
         if (t.store)
-            t.count = f->ins.at[t.index[f->object.at[t.access->object].rank]].count;
+            t.count = f->ins.at[t.index[rank]].count;
+        if (t.access->mask != TWI_MASK_NONE)
+            t.mask = t.index[rank + t.store];
         bool far = twi_count_touch(f, &t, out);
         out->rounds += far && !out->waits ? a->round : 0;
         out->waits = out->waits || far;

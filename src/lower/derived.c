@@ -29,6 +29,7 @@ const char *twi_features_text(twi_arena *arena, const twi_features *f) {
                {"turns", f->turns},
                {"near_bytes", f->near_bytes},
                {"jumps", f->jumps},
+               {"masked", f->masked},
                {"indexed", f->indexed},
                {"stripe", f->stripe},
                {"slots", f->slots},

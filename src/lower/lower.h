@@ -21,6 +21,8 @@ typedef struct twi_features {
     double near_bytes;                   /* stripes, scratch and shared, in loops (a group) */
     double lane_rounds, barriers, trips; /* a group */
     double scattered; /* elements that vectors move one by one (gathers, strides), a group */
+    double masked; /* accesses of vectors under masks that run-time indices make; explicit lanes, a
+                      group */
     double jumps; /* accesses that step over lines from trip to trip, each by how far the loop goes:
                      in MiB, at most 8; a group */
     double *sectors; /* by array id: 32-byte sectors under the requests of a group's subgroups;

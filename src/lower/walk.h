@@ -390,6 +390,7 @@ typedef struct {
     double trips; /* in all */
     twi_lid loop; /* that loop; 0: none */
     double loop_trips;
+    twi_lid mask; /* 0: none */
 } twi_touch;
 /* True: a load of far memory. */
 bool twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out);

@@ -46,6 +46,7 @@ static void group_amounts(const twi_features *f, double x[TWI_COSTS]) {
         x[TWI_COST_NEAR] += f->load_bytes[a] + f->store_bytes[a];
     }
     x[TWI_COST_SCATTERED] = f->scattered;
+    x[TWI_COST_MASKED] = f->masked;
     /* A stripe is written once and read at least once: whole vectors. */
     x[TWI_COST_KEPT] = f->near_bytes + 8 * lanes * f->stripe;
     x[TWI_COST_LANES] = f->lane_rounds;

@@ -35,6 +35,7 @@ typedef struct {
     const twi_suite_case **of; /* what they are of */
     twi_group *held;           /* by case of the suite; n 0: not reached */
     uint32_t groups;
+    int64_t end_ns; /* of the budget; 0: none. The first case takes what it takes */
     size_t seen;
 } calibration;
 
@@ -55,6 +56,7 @@ static void observe_fitted(calibration *c) {
             continue;
         c->of[c->groups] = &twi_suite[k];
         c->group[c->groups++] = g;
+        c->observer.end_ns = c->end_ns;
     }
 }
 
@@ -226,11 +228,8 @@ tw_status tw_calibrate(tw_context *ctx, const tw_calibrate_options *options,
         c->o = options ? options : &none;
         c->result = out;
         c->observer = (twi_observer){
-            .ctx = ctx,
-            .arena = &ctx->arena,
-            .where = &c->where,
-            .stop = c->o->stop,
-            .end_ns = c->o->budget_ms ? twi_now_ns() + c->o->budget_ms * 1000000 : 0};
+            .ctx = ctx, .arena = &ctx->arena, .where = &c->where, .stop = c->o->stop};
+        c->end_ns = c->o->budget_ms ? twi_now_ns() + c->o->budget_ms * 1000000 : 0;
         status = calibrate(c);
     } else if (c && c->observer.worker) {
         twi_worker_end(c->observer.worker);

@@ -52,6 +52,12 @@ const char twi_suite_text[] =
     "        Y[m] = dot[k](A[m, k], X[k])\n"
     "    }\n"
     "}\n"
+    "kernel alike[T in {f32, bf16}](A: T[M, K], B: T[N, K], out C: T[M, N]) {\n"
+    "    parallel m: M, n: N {\n"
+    "        axis k: K\n"
+    "        C[m, n] = dot[k](A[m, k], B[n, k])\n"
+    "    }\n"
+    "}\n"
     /* held out */
     "kernel scaled[T in {f32, bf16}](X: T[R, W], G: T[W], out Y: T[R, W]) {\n"
     "    parallel r: R {\n"
@@ -70,10 +76,10 @@ const char twi_suite_text[] =
     "        Y[r] = log(sum[w](exp(X[r, w] - m))) + m\n"
     "    }\n"
     "}\n"
-    "kernel alike[T in {f32, bf16}](A: T[M, K], B: T[N, K], out C: T[M, N]) {\n"
+    "kernel hidden[T in {f32, bf16}](A: T[M, K], B: T[K, N], D: T[N], out C: T[M, N]) {\n"
     "    parallel m: M, n: N {\n"
     "        axis k: K\n"
-    "        C[m, n] = dot[k](A[m, k], B[n, k])\n"
+    "        C[m, n] = max(dot[k](A[m, k], B[k, n]) + D[n], 0.0)\n"
     "    }\n"
     "}\n";
 
@@ -100,6 +106,12 @@ const twi_suite_case twi_suite[] = {
     {"product", "f32", {256, 256, 256}, TWI_SUITE_FIT, false},
     {"image", "f32", {256, 2048}, TWI_SUITE_FIT, false},
     {"turned", "f32", {100, 700}, TWI_SUITE_FIT, false},
+    {"total", "f32", {96, 333}, TWI_SUITE_FIT, false},
+    {"total", "f32", {4096, 32}, TWI_SUITE_FIT, false},
+    {"alike", "f32", {96, 128, 64}, TWI_SUITE_FIT, false},
+    {"shares", "f32", {1000, 40}, TWI_SUITE_FIT, false},
+    {"image", "f32", {2000, 64}, TWI_SUITE_FIT, false},
+    {"alike", "f32", {64, 300, 64}, TWI_SUITE_FIT, false},
     {"exps", "bf16", {32, 1024}, TWI_SUITE_FIT, false},
     {"shares", "bf16", {64, 512}, TWI_SUITE_FIT, false},
     {"shares", "f32", {32, 2048}, TWI_SUITE_SHAPE, false},
@@ -114,7 +126,8 @@ const twi_suite_case twi_suite[] = {
     {"gate", "f32", {100, 130}, TWI_SUITE_KERNEL, false},
     {"level", "f32", {128, 1000}, TWI_SUITE_KERNEL, false},
     {"level", "f32", {300, 200}, TWI_SUITE_KERNEL, false},
-    {"alike", "f32", {160, 160, 160}, TWI_SUITE_KERNEL, false},
+    {"alike", "f32", {160, 160, 160}, TWI_SUITE_SHAPE, false},
+    {"hidden", "f32", {192, 160, 224}, TWI_SUITE_KERNEL, false},
 };
 const unsigned twi_suite_cases = sizeof twi_suite / sizeof twi_suite[0];
 
