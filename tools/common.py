@@ -70,6 +70,12 @@ def tool_json(*args):
         sys.exit(1)
 
 
+def at_hand(what):
+    """What is being done now, on a terminal's stderr, until the next line is printed; "" takes it away."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{what}", end="", file=sys.stderr, flush=True)
+
+
 class Lines:
     """Measured lines; `end` gives the exit status."""
 
@@ -79,6 +85,7 @@ class Lines:
     def line(self, ok, what, target, measured):
         self.passed += bool(ok)
         self.failed += not ok
+        at_hand("")
         print(f"{'ok  ' if ok else 'FAIL'} {what}: target {target}; measured {measured}", flush=True)
 
     def end(self):
