@@ -382,10 +382,10 @@ static bool copies_fit(const judge *j, const twi_stage_plan *s) {
 
 static bool stages_fit(const judge *j) {
     for (unsigned s = 0; s < j->plan->stages; s++)
-        if (j->plan->stage[s].n > TWI_MAX_RANK)
+        if (j->plan->stage[s].n + (j->plan->stage[s].window > 1) > TWI_MAX_RANK)
             return twi_refuse(j->why, "stage %s: %u digits > %d",
                               twi_value_name(j->ir, j->plan->stage[s].value), j->plan->stage[s].n,
-                              TWI_MAX_RANK);
+                              TWI_MAX_RANK - (j->plan->stage[s].window > 1));
     for (unsigned s = 0; s < j->plan->stages; s++)
         if (!copies_fit(j, &j->plan->stage[s]))
             return false;

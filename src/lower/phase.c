@@ -394,22 +394,13 @@ static bool fills(walk *g, unsigned stage, int level) {
            twi_w_stage_level(g->w, stage, g->loop, g->loops) == level;
 }
 
-/* Stages whose outer digits are all open now are filled here, between two events. */
-static void emit_stages(walk *g, int level) {
-    twi_lowering *w = g->w;
-    uint64_t effects = 0;
-    for (unsigned s = 0; s < w->plan->stages; s++)
-        if (fills(g, s, level))
-            effects |= w->plan->stage[s].shared ? twi_w_effect(w) : 0;
-    if (effects)
-        twi_w_event(w, 0, effects);
-    for (unsigned s = 0; s < w->plan->stages; s++)
-        if (fills(g, s, level)) {
-            twi_w_stage_copy(w, s);
-            g->staged |= 1ull << s;
-        }
-    if (effects)
-        twi_w_event(w, effects, 0);
+/* Stages whose outer digits are all open there. */
+static uint64_t stages_at(walk *g, int level) {
+    uint64_t set = 0;
+    for (unsigned s = 0; s < g->w->plan->stages; s++)
+        set |= fills(g, s, level) ? UINT64_C(1) << s : 0;
+    g->staged |= set;
+    return set;
 }
 
 static void leave_item(twi_lowering *w, const item *it) {
@@ -418,10 +409,45 @@ static void leave_item(twi_lowering *w, const item *it) {
         w->slot_array[it->id] = 0;
 }
 
+static void emit_level(walk *g, int level);
+
+/* The next loop, what it holds, and what folds leave behind it. */
+static void emit_loop(walk *g, int level) {
+    twi_lowering *w = g->w;
+    const twi_axis_digit loop = g->loop[level];
+    const bool top = level == 0;
+    const bool trips = twi_w_map(w, loop.axis)->d[loop.digit].level == TWI_LV_SERIAL;
+    if (trips)
+        twi_w_window_prime(w, stages_at(g, level + 1));
+    const uint32_t mark = twi_w_scope(w);
+    const unsigned depth = twi_w_depth(w);
+    twi_w_open(w, loop.axis, loop.digit);
+    if (trips)
+        twi_w_event_trips(w, loop.axis);
+    else
+        twi_w_event_loop(w, true);
+    emit_level(g, level + 1);
+    twi_w_event_loop(w, false);
+    twi_w_shut(w, depth);
+    twi_w_forget(w, mark);
+    for (uint32_t k = 0; k < g->items.n; k++) /* slot arrays hold what the last trip left */
+        if (g->items.at[k].level > level)
+            leave_item(w, &g->items.at[k]);
+    for (uint32_t k = 0; k < g->folds.n; k++) {
+        if (g->folds.at[k].first_loop == level)
+            twi_fold_finish(w, &g->folds.at[k], top);
+        if (twi_fold_carries(&g->folds.at[k]) && g->folds.at[k].chunk_loop == level)
+            twi_carry_finish(w, &g->folds.at[k], top);
+        else if (g->folds.at[k].chunk_loop == level)
+            twi_fold_finish_chunks(w, &g->folds.at[k], top);
+    }
+}
+
 static void emit_level(walk *g, int level) {
     twi_lowering *w = g->w;
     bool top = level == 0;
-    emit_stages(g, level);
+    const uint64_t stages = stages_at(g, level);
+    twi_w_window_begin(w, stages);
     for (uint32_t k = 0; k < g->folds.n; k++) {
         twi_fold *f = &g->folds.at[k];
         if (twi_fold_carries(f) && f->chunk_loop == level)
@@ -441,27 +467,9 @@ static void emit_level(walk *g, int level) {
             twi_fold_finish(w, &g->folds.at[k], top);
     if (level > 0)
         twi_fold_collect(w, g->folds.at, g->folds.n, level);
-    if (level == (int)g->loops)
-        return;
-    uint32_t mark = twi_w_scope(w);
-    unsigned depth = twi_w_depth(w);
-    twi_w_open(w, g->loop[level].axis, g->loop[level].digit);
-    twi_w_event_loop(w, true);
-    emit_level(g, level + 1);
-    twi_w_event_loop(w, false);
-    twi_w_shut(w, depth);
-    twi_w_forget(w, mark);
-    for (uint32_t k = 0; k < g->items.n; k++) /* slot arrays hold what the last trip left */
-        if (g->items.at[k].level > level)
-            leave_item(w, &g->items.at[k]);
-    for (uint32_t k = 0; k < g->folds.n; k++) {
-        if (g->folds.at[k].first_loop == level)
-            twi_fold_finish(w, &g->folds.at[k], top);
-        if (twi_fold_carries(&g->folds.at[k]) && g->folds.at[k].chunk_loop == level)
-            twi_carry_finish(w, &g->folds.at[k], top);
-        else if (g->folds.at[k].chunk_loop == level)
-            twi_fold_finish_chunks(w, &g->folds.at[k], top);
-    }
+    if (level < (int)g->loops)
+        emit_loop(g, level);
+    twi_w_window_end(w, stages);
 }
 
 /* Shared carriers that the group writes, and the others that it reads. */

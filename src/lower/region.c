@@ -103,7 +103,7 @@ static void emit_serial(twi_lowering *w, twi_id serial) {
     twi_w_open(w, axis, digit);
     for (unsigned f = 0; f < w->plan->frames; f++) /* the trip is the same in all frames */
         w->digits[f][axis][digit] = w->digit[axis][digit];
-    twi_w_event_loop(w, true);
+    twi_w_event_trips(w, axis);
     twi_w_region(w, region);
     for (uint32_t k = 0; k < r->carries.n; k++) {
         twi_id c = r->carries.at[k];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stages: a tile of an array in an addressed object, its digits from slow to fast. Filled where the
- * digits that it does not hold are open; elements beyond an extent are written as the load's value
- * there (0, or `else`).
+ * Stages: a tile of an array in an addressed object, its digits from slow to fast, before them its
+ * versions. Filled where the digits that it does not hold are open; elements beyond an extent are
+ * written as the load's value there (0, or `else`). When it is filled: window.c.
  */
 #include "lower/walk.h"
 
@@ -76,17 +76,31 @@ static twi_object tile_object(const twi_lowering *w, const twi_stage_plan *s) {
     o.elem = w->ir->array.at[a->array].elem;
     o.name = twi_ins_of(w->ir, s->value)->name;
     part p[TWI_MAX_LOOPS];
-    o.rank = (uint8_t)parts_of(w, s, p);
+    const unsigned n = parts_of(w, s, p), first = s->window > 1;
+    o.rank = (uint8_t)(first + n);
     int64_t stride = 1;
-    for (unsigned k = o.rank; k-- > 0;) {
-        if (k + 1u < o.rank && p[k].axis != p[o.rank - 1].axis &&
-            p[k + 1].axis == p[o.rank - 1].axis)
+    for (unsigned k = n; k-- > 0;) {
+        if (k + 1u < n && p[k].axis != p[n - 1].axis && p[k + 1].axis == p[n - 1].axis)
             stride += s->pad;
-        o.extent[k] = p[k].extent;
-        o.stride[k] = stride;
+        o.extent[first + k] = p[k].extent;
+        o.stride[first + k] = stride;
         stride *= p[k].extent;
     }
+    if (first) {
+        o.extent[0] = s->window;
+        o.stride[0] = stride;
+    }
     return o;
+}
+
+/* The open trip's version, where there are several: dimensions taken. */
+static unsigned version_index(twi_lowering *w, const twi_stage_plan *s, twi_lid *index) {
+    twi_axis_digit trip;
+    if (s->window == 1 || !twi_stage_trip(w->ir, w->frame, s, &trip))
+        return 0;
+    const twi_lid t = w->digit[trip.axis][trip.digit]; /* of a single trip there is no loop */
+    index[0] = t ? twi_w_ix(w, TWI_IMOD, t, twi_w_int(w, s->window)) : twi_w_int(w, 0);
+    return 1;
 }
 
 /* Index of the open digits; the explicit lane's part is 0 where rows are vectors, else the lanes'
@@ -94,6 +108,7 @@ static twi_object tile_object(const twi_lowering *w, const twi_stage_plan *s) {
 static void stage_index(twi_lowering *w, const twi_stage_plan *s, twi_lid *index) {
     part p[TWI_MAX_LOOPS];
     const unsigned n = parts_of(w, s, p);
+    index += version_index(w, s, index);
     for (unsigned k = 0; k < n; k++) {
         if (w->vectors && digit_of(w, s, p[k].first)->level == TWI_LV_LANE)
             index[k] =
@@ -231,6 +246,7 @@ static twi_lid tile_digit(twi_lowering *w, unsigned axis, unsigned first, int64_
 /* Index of the copy's open digits in the parts of the tile. */
 static void copied_index(twi_lowering *w, const twi_stage_plan *s, const part *p, unsigned n,
                          twi_lid *index) {
+    index += version_index(w, s, index);
     for (unsigned k = 0; k < n; k++) {
         unsigned first = twi_w_map(w, p[k].axis)->n - s->copy[p[k].axis].n;
         index[k] = tile_digit(w, p[k].axis, first, p[k].weight, p[k].extent);
@@ -277,13 +293,26 @@ static bool copied_run(const twi_lowering *w, const twi_stage_plan *s, const par
     return run_of(w, &w->c.f->object.at[object], extent, run);
 }
 
+/* A worker's part of the copy at its open digits: `take` reads it into the worker's buffer, `put`
+ * writes it to the tile. */
+typedef struct {
+    const twi_stage_plan *stage;
+    uint32_t object;
+    part part[TWI_MAX_LOOPS];
+    unsigned n;
+    twi_run run; /* what is written at once: of several elements, if `runs` */
+    bool runs;
+} copy;
+
 /* Element by element, what a wide load would have fetched. */
 static void fill_buffer(twi_lowering *w, twi_id load) {
     twi_lid index[TWI_MAX_RANK];
     const unsigned depth = twi_w_depth(w);
     const uint32_t mark = twi_w_scope(w);
     open_copy(w, TWI_LV_SLOT);
+    w->copying = true;
     const twi_lid x = twi_w_array_load(w, load, true);
+    w->copying = false;
     twi_w_make_buffer(w, load);
     const twi_laccess b = twi_w_buffer_access(w, load, -1, index);
     twi_w_store(w, b, index, x, 0);
@@ -291,29 +320,62 @@ static void fill_buffer(twi_lowering *w, twi_id load) {
     twi_w_forget(w, mark);
 }
 
+static void take(twi_lowering *w, const copy *c) {
+    if (twi_w_is_wide(w, c->stage->value))
+        twi_w_fetch(w, c->stage->value);
+    else
+        fill_buffer(w, c->stage->value);
+}
+
 /* What a worker has of a copied run leaves its buffer by whole vectors. */
-static void store_runs(twi_lowering *w, const twi_stage_plan *s, const twi_run *run, const part *p,
-                       uint32_t object) {
+static void store_runs(twi_lowering *w, const copy *c) {
     twi_lid index[TWI_MAX_LOOPS];
     const unsigned depth = twi_w_depth(w);
-    twi_laccess to = stage_access(w, object);
-    twi_w_open_run(w, w->frame->axes, run);
-    const twi_laccess from = twi_w_buffer_access(w, s->value, (int)run->axis, index);
-    const twi_lid x = twi_w_load(w, from, index, run->count, 0, 0);
-    to.align = run_bytes(w, object, run);
-    copied_index(w, s, p, w->c.f->object.at[object].rank, index);
+    twi_laccess to = stage_access(w, c->object);
+    twi_w_open_run(w, w->frame->axes, &c->run);
+    const twi_laccess from = twi_w_buffer_access(w, c->stage->value, (int)c->run.axis, index);
+    const twi_lid x = twi_w_load(w, from, index, c->run.count, 0, 0);
+    to.align = run_bytes(w, c->object, &c->run);
+    copied_index(w, c->stage, c->part, c->n, index);
     twi_w_store(w, to, index, x, 0);
     twi_w_shut(w, depth);
 }
 
-static void copy_by_map(twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
+/* From the buffer, or from the array where there is none. */
+static void put(twi_lowering *w, const copy *c) {
+    twi_lid index[TWI_MAX_LOOPS];
+    const unsigned depth = twi_w_depth(w);
+    if (c->runs) {
+        store_runs(w, c);
+        return;
+    }
+    open_copy(w, TWI_LV_SLOT);
+    w->copying = !w->buffer[c->stage->value];
+    twi_lid x = twi_w_array_load(w, c->stage->value, true);
+    w->copying = false;
+    copied_index(w, c->stage, c->part, c->n, index);
+    twi_w_store(w, stage_access(w, c->object), index, x, 0);
+    twi_w_shut(w, depth);
+}
+
+static void take_and_put(twi_lowering *w, const copy *c) {
+    if (c->runs || twi_w_is_wide(w, c->stage->value))
+        take(w, c);
+    put(w, c);
+    w->buffer[c->stage->value] = 0;
+}
+
+/* Does a part of the copy by its own map, at the digits of each worker. */
+static void copy_by_map(twi_lowering *w, unsigned stage,
+                        void (*part_of)(twi_lowering *, const copy *)) {
+    const twi_stage_plan *s = &w->plan->stage[stage];
     const twi_frame *tile = w->frame;
-    twi_lid index[TWI_MAX_LOOPS], (*digit)[TWI_MAX_DIGITS] = w->digit;
-    unsigned depth = twi_w_depth(w);
+    twi_lid(*digit)[TWI_MAX_DIGITS] = w->digit;
+    const unsigned depth = twi_w_depth(w);
+    const uint32_t mark = twi_w_scope(w);
     twi_mask lead = {0, 0, 0};
-    part p[TWI_MAX_LOOPS];
-    const unsigned n = parts_of(w, s, p);
-    twi_run run;
+    copy c = {.stage = s, .object = w->stage_object[stage]};
+    c.n = parts_of(w, s, c.part);
     w->digit = twi_copy(w->arena, digit, TWI_MAX_AXES * sizeof *digit);
     w->frame = copy_frame(w, s);
     twi_w_open_workers(w);
@@ -321,38 +383,46 @@ static void copy_by_map(twi_lowering *w, const twi_stage_plan *s, uint32_t objec
     if (lead.scalar)
         twi_w_if(w, lead.scalar);
     open_copy(w, TWI_LV_LOOP);
-    const bool runs = copied_run(w, s, &p[n - 1], object, &run);
-    if (twi_w_is_wide(w, s->value))
-        twi_w_fetch(w, s->value);
-    else if (runs)
-        fill_buffer(w, s->value);
-    if (runs) {
-        store_runs(w, s, &run, p, object);
-    } else {
-        open_copy(w, TWI_LV_SLOT);
-        twi_lid x = twi_w_array_load(w, s->value, true);
-        copied_index(w, s, p, n, index);
-        twi_w_store(w, stage_access(w, object), index, x, 0);
-    }
+    c.runs = copied_run(w, s, &c.part[c.n - 1], c.object, &c.run);
+    part_of(w, &c);
     twi_w_shut(w, depth);
-    w->buffer[s->value] = 0;
+    twi_w_forget(w, mark);
     w->frame = tile;
     w->digit = digit;
 }
 
+void twi_w_stage_open(twi_lowering *w, unsigned stage) {
+    const twi_object tile = tile_object(w, &w->plan->stage[stage]);
+    w->stage_object[stage] = twi_lb_object(&w->c, &tile);
+}
+
 void twi_w_stage_copy(twi_lowering *w, unsigned stage) {
     const twi_stage_plan *s = &w->plan->stage[stage];
-    const twi_object tile = tile_object(w, s);
-    const uint32_t object = twi_lb_object(&w->c, &tile);
-    w->copying = w->vectors || !s->copy_axes;
+    if (!w->vectors && s->copy_axes) {
+        copy_by_map(w, stage, take_and_put);
+        return;
+    }
+    w->copying = true;
     if (w->vectors)
-        copy_alone(w, s, object);
-    else if (s->copy_axes)
-        copy_by_map(w, s, object);
+        copy_alone(w, s, w->stage_object[stage]);
     else
-        copy_together(w, s, object);
+        copy_together(w, s, w->stage_object[stage]);
     w->copying = false;
-    w->stage_object[stage] = object;
+}
+
+void twi_w_stage_take(twi_lowering *w, unsigned stage) {
+    const twi_id load = w->plan->stage[stage].value;
+    copy_by_map(w, stage, take);
+    w->stage_buffer[stage] = w->buffer[load];
+    w->buffer[load] = 0; /* the math has one of its own */
+}
+
+void twi_w_stage_put(twi_lowering *w, unsigned stage) {
+    const twi_id load = w->plan->stage[stage].value;
+    const uint32_t used = w->buffer[load];
+    w->buffer[load] = w->stage_buffer[stage];
+    copy_by_map(w, stage, put);
+    w->buffer[load] = used;
 }
 
 int twi_w_stage_of(const twi_lowering *w, twi_id load) {

@@ -177,20 +177,12 @@ static void bodies(twi_lowering *w) {
 
 /* Stages that lack no more of the loops around than the first `level`. */
 static void fill(twi_lowering *w, unsigned level) {
-    uint64_t effects = 0, mine = 0;
+    uint64_t mine = 0;
     for (unsigned s = 0; s < w->plan->stages; s++)
         if (twi_w_stage_around(w, s) &&
-            twi_w_stage_level(w, s, w->frame->order, w->frame->around) == (int)level) {
+            twi_w_stage_level(w, s, w->frame->order, w->frame->around) == (int)level)
             mine |= UINT64_C(1) << s;
-            effects |= w->plan->stage[s].shared ? twi_w_effect(w) : 0;
-        }
-    if (effects)
-        twi_w_event(w, 0, effects);
-    for (unsigned s = 0; s < w->plan->stages; s++)
-        if (mine >> s & 1)
-            twi_w_stage_copy(w, s);
-    if (effects)
-        twi_w_event(w, effects, 0);
+    twi_w_window_begin(w, mine);
 }
 
 static void around(twi_lowering *w, unsigned level) {

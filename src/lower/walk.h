@@ -40,6 +40,10 @@ typedef struct {
     uint32_t level, before; /* in its chain, + 1 */
 } twi_known;
 #define TWI_KNOWN_CHAINS 256
+/* Effect numbers of the versions of a stage, which trade places from trip to trip of an axis. */
+typedef struct {
+    uint8_t first, n, axis;
+} twi_ring;
 /* TOUCHED: what an earlier TOUCH announced goes on until here, behind barriers in between. WAIT: a
  * load of far memory is under way; READY: nothing is any more. */
 typedef enum {
@@ -52,8 +56,9 @@ typedef enum {
 } twi_event_kind;
 typedef struct {
     uint8_t kind;
+    uint8_t axis;           /* BEGIN: whose trips they are; 0: of no serial digit */
     twi_lid barrier;        /* TOUCH: before it */
-    uint64_t reads, writes; /* sets of shared objects, by effect number */
+    uint64_t reads, writes; /* sets of shared objects, by effect number; versions as of trip 0 */
     double trips;           /* of the barrier; WAIT: of the body of the innermost rolled loop */
 } twi_event;
 
@@ -92,11 +97,14 @@ typedef struct twi_lowering {
     uint32_t *buffer; /* by value id, loads and stores: private object between a wide access and the
                          workers' own arithmetic; 0: none */
     uint32_t stage_object[TWI_MAX_STAGES]; /* 0: not active */
+    uint32_t stage_buffer[TWI_MAX_STAGES]; /* private: what was taken of the next trip's tile */
+    twi_ring stage_ring[TWI_MAX_STAGES];   /* n 1: one effect for all its versions; 0: none */
     uint32_t
         *next_object; /* by CARRY: where its new value waits for the end of the trip; 0: in place */
     bool copying;     /* filling a stage: loads go to the array */
     TWI_VEC(twi_event) events;
-    uint32_t effects; /* numbers given out */
+    TWI_VEC(twi_ring) rings;
+    uint32_t effects, versions; /* numbers given out; of versions */
     TWI_VEC(twi_order) orders;
     twi_features *tally; /* NULL: only build */
     double trips;        /* product of the open loops' trips */
@@ -412,18 +420,29 @@ int twi_w_stage_level(const twi_lowering *w, unsigned stage, const twi_axis_digi
                       unsigned n);
 /* Filled outside all walks: none of its axes has a trip of a region. */
 bool twi_w_stage_around(const twi_lowering *w, unsigned stage);
-void twi_w_stage_copy(twi_lowering *w, unsigned stage); /* fills it; it is active afterwards */
+void twi_w_stage_open(twi_lowering *w, unsigned stage); /* makes its object: it is active */
+void twi_w_stage_copy(twi_lowering *w, unsigned stage); /* fills the open trip's version */
+/* The same in two parts: the array into private slots, those into the version. */
+void twi_w_stage_take(twi_lowering *w, unsigned stage);
+void twi_w_stage_put(twi_lowering *w, unsigned stage);
 int twi_w_stage_of(const twi_lowering *w, twi_id load); /* active stage holding it; -1 */
 twi_lid twi_w_stage_load(twi_lowering *w, unsigned stage);
 /* Does a worker read several elements of the tile at once? Then they are fetched into its buffer,
  * as those of arrays are. */
 bool twi_w_stage_run(const twi_lowering *w, unsigned stage, twi_run *run);
 void twi_w_stage_fetch(twi_lowering *w, unsigned stage);
+/* ---- window.c: a set of stages that are filled at one place: before the loop over their trips,
+ * at the start of each trip, at its end ---- */
+void twi_w_window_prime(twi_lowering *w, uint64_t stages);
+void twi_w_window_begin(twi_lowering *w, uint64_t stages);
+void twi_w_window_end(twi_lowering *w, uint64_t stages);
 void twi_w_event(twi_lowering *w, uint64_t reads,
                  uint64_t writes); /* a barrier here, if it is needed in the end */
 void twi_w_event_touched(twi_lowering *w, uint64_t reads, uint64_t writes);
 void twi_w_event_loop(twi_lowering *w, bool begin);
-uint64_t twi_w_effect(twi_lowering *w); /* a new effect number's bit */
+void twi_w_event_trips(twi_lowering *w, unsigned axis); /* begins a loop over its serial digit */
+uint64_t twi_w_effect(twi_lowering *w);                 /* a new effect number's bit */
+twi_ring twi_w_ring(twi_lowering *w, unsigned n, unsigned axis); /* of n versions */
 void twi_w_waits(twi_lowering *w); /* for the tally: a load of far memory; all that was under way */
 void twi_w_ready(twi_lowering *w); /* is there */
 void twi_w_settle_barriers(twi_lowering *w); /* takes out what no conflict needs; at the end */

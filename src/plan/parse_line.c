@@ -175,6 +175,8 @@ static bool read_value_name(twi_plan_reader *r, twi_id *v) {
 }
 
 static bool read_word_of(twi_plan_reader *r, unsigned set, const char *what, uint8_t *out) {
+    static const char *const otherwise[TWI_WORD_SETS] = {
+        [TWI_WORDS_FOLD] = "time", [TWI_WORDS_COPY] = "sync"};
     if (!need(r, what))
         return false;
     for (unsigned i = 0; i < TWI_MAX_WORDS; i++) {
@@ -184,8 +186,8 @@ static bool read_word_of(twi_plan_reader *r, unsigned set, const char *what, uin
             return true;
         }
     }
-    if (set == TWI_WORDS_FOLD && twi_plan_is(r, "time")) {
-        *out = TWI_FOLD_TIME;
+    if (otherwise[set] && twi_plan_is(r, otherwise[set])) {
+        *out = 0;
         return true;
     }
     return twi_plan_fail(r, TWI_PLAN_EXPECTED, "'%.*s' is not %s", (int)r->len, word(r), what);
@@ -297,10 +299,17 @@ static bool read_stage_part(twi_plan_reader *r, const twi_frame *f, twi_stage_pl
     }
     if (twi_plan_is(r, "copy"))
         return read_maps(r, &s->copy_axes, s->copy);
-    if (twi_plan_is(r, "via") && need(r, "sync"))
-        return twi_plan_is(r, "sync") ||
-               twi_plan_fail(r, TWI_PLAN_LATER, "'via %.*s' is not built yet: stages copy by sync",
+    if (twi_plan_is(r, "via")) {
+        twi_plan_reader ahead = *r;
+        const bool later =
+            twi_plan_next(&ahead) && (twi_plan_is(&ahead, "async") || twi_plan_is(&ahead, "bulk"));
+        if (!later)
+            return read_word_of(r, TWI_WORDS_COPY, "sync or regs", &s->via);
+        *r = ahead;
+        return twi_plan_fail(r, TWI_PLAN_LATER,
+                             "'via %.*s' is not built yet: stages copy by sync or regs",
                              (int)r->len, word(r));
+    }
     if (twi_plan_is(r, "swizzle"))
         return twi_plan_fail(r, TWI_PLAN_LATER, "'swizzle' is not built yet: use pad");
     return twi_plan_fail(r, TWI_PLAN_EXPECTED,

@@ -122,9 +122,26 @@ const char *const twi_plan_words[TWI_WORD_SETS][TWI_MAX_WORDS] = {
                        [TWI_TO_SHARED] = "shared"},
     [TWI_WORDS_GROUPS] =
         {[TWI_GROUPS_COLS] = "cols", [TWI_GROUPS_BAND] = "band", [TWI_GROUPS_HILBERT] = "hilbert"},
+    [TWI_WORDS_COPY] = {[TWI_VIA_REGS] = "regs"},
     [TWI_WORDS_CLASS] =
         {[TWI_ORDER_FREE] = "free", [TWI_ORDER_TREE] = "tree", [TWI_ORDER_CANONICAL] = "canonical"},
 };
+
+bool twi_stage_trip(const tw_ir *ir, const twi_frame *f, const twi_stage_plan *s,
+                    twi_axis_digit *out) {
+    const uint64_t axes = twi_ins_of(ir, s->value)->type.axes;
+    for (unsigned a = ir->axis.n; a-- > 1;)
+        for (unsigned d = 0; (axes >> a & 1) && d < f->map[a].n; d++)
+            if (f->map[a].d[d].level == TWI_LV_SERIAL) {
+                *out = (twi_axis_digit){(uint8_t)a, (uint8_t)d};
+                return true;
+            }
+    return false;
+}
+
+unsigned twi_stage_lead(const twi_stage_plan *s) {
+    return s->via == TWI_VIA_SYNC ? 0 : s->via == TWI_VIA_REGS ? 1 : s->window - 1u;
+}
 
 bool twi_frame_is_around(const twi_frame *f, unsigned axis, unsigned digit) {
     for (unsigned k = 0; k < f->around; k++)

@@ -49,6 +49,7 @@ typedef enum {
     TWI_TO_LANES,
     TWI_TO_SHARED
 } twi_carrier;
+typedef enum { TWI_VIA_SYNC, TWI_VIA_REGS, TWI_VIA_ASYNC } twi_copy_via;
 typedef enum {
     TWI_GROUPS_ROWS,
     TWI_GROUPS_COLS,
@@ -78,7 +79,8 @@ typedef struct {
     uint64_t copy_axes; /* axes of the copy frame; 0: workers copy in stage order, one element each
                            in turn */
     twi_map copy[TWI_MAX_AXES];
-    uint8_t window; /* versions; 1 */
+    uint8_t window; /* versions: trip t has its tile in version t % window; 1 */
+    uint8_t via;    /* twi_copy_via: when a trip's tile is copied */
     uint8_t ahead;  /* trips of the innermost loop that a load asks for what comes; 0: not */
 } twi_stage_plan;
 
@@ -139,6 +141,11 @@ bool twi_frame_is_around(const twi_frame *f, unsigned axis, unsigned digit);
 twi_place *twi_plan_set_place(twi_arena *arena, twi_plan *p, twi_id value);
 const twi_place *twi_plan_place(const twi_plan *p, twi_id value); /* NULL: all defaults */
 const twi_map *twi_plan_map(const twi_plan *p, unsigned frame, unsigned axis);
+/* The digit whose trips a stage is filled in, the innermost; false: it has none. */
+bool twi_stage_trip(const tw_ir *ir, const twi_frame *f, const twi_stage_plan *s,
+                    twi_axis_digit *out);
+/* Trips between the start of a copy and the math on it. */
+unsigned twi_stage_lead(const twi_stage_plan *s);
 uint32_t twi_plan_lanes(const twi_plan *p); /* lanes used by its frames (explicit: widest lane
                                                digit; implicit: caps' lane) */
 uint32_t twi_plan_subs(const twi_plan *p);  /* subgroups a group: largest stride * extent over the

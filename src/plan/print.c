@@ -126,6 +126,8 @@ static void print_stage(const printer *w, const twi_stage_plan *s) {
         twi_sb_str(w->out, ", copy ");
         print_maps(w, s->copy_axes, s->copy);
     }
+    if (twi_plan_words[TWI_WORDS_COPY][s->via])
+        twi_sb_printf(w->out, ", via %s", twi_plan_words[TWI_WORDS_COPY][s->via]);
     if (s->window != 1)
         twi_sb_printf(w->out, ", window %u", s->window);
     if (s->ahead)

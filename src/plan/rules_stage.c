@@ -57,6 +57,15 @@ static int64_t stage_bytes(const twi_judge *j, const twi_stage_plan *s, const tw
            (int64_t)tw_elem_size((tw_elem)twi_ins_of(j->ir, s->value)->type.elem) * s->window;
 }
 
+/* Elements that one worker copies at once. */
+static int64_t copy_slots(const twi_stage_plan *s) {
+    int64_t slots = 1;
+    for (unsigned a = 1; a < TWI_MAX_AXES; a++)
+        if (s->copy_axes >> a & 1)
+            slots *= twi_map_level_extent(&s->copy[a], TWI_LV_SLOT);
+    return slots;
+}
+
 static bool copy_fits(const twi_judge *j, const twi_stage_plan *s, const twi_frame *f) {
     const char *name = twi_value_name(j->ir, s->value);
     uint64_t axes = 0;
@@ -82,10 +91,7 @@ static bool copy_fits(const twi_judge *j, const twi_stage_plan *s, const twi_fra
                               name, twi_judge_axis(j, a), twi_judge_map(j, m),
                               (long long)twi_map_extent(m), (long long)inside(&f->map[a]));
     }
-    int64_t slots = 1;
-    for (unsigned a = 1; a < TWI_MAX_AXES; a++)
-        if (axes >> a & 1)
-            slots *= twi_map_level_extent(&s->copy[a], TWI_LV_SLOT);
+    const int64_t slots = copy_slots(s);
     if (slots > j->caps->slots)
         return twi_refuse(j->why, "stage %s: its copy has %lld slots > %lu", name, (long long)slots,
                           (unsigned long)j->caps->slots) ||
@@ -114,6 +120,64 @@ static bool around_fits(const twi_judge *j, const twi_stage_plan *s, const twi_f
     return true;
 }
 
+static bool is_stored(const twi_judge *j, uint32_t array) {
+    bool is = false;
+    for (uint32_t k = 0; k < j->all.n; k++) {
+        const twi_ins *i = twi_ins_of(j->ir, j->all.at[k]);
+        is = is || ((i->op == TWI_STORE || i->op == TWI_ATOMIC) &&
+                    j->ir->access.at[i->attr].array == array);
+    }
+    return is;
+}
+
+/* What a worker copies ahead waits in its slots. */
+static bool regs_fit(const twi_judge *j, const twi_stage_plan *s) {
+    const char *name = twi_value_name(j->ir, s->value);
+    if (!s->shared)
+        return twi_refuse(j->why,
+                          "stage %s: via regs: one worker a group, nobody computes while "
+                          "it copies: via sync",
+                          name);
+    if (!s->copy_axes)
+        return twi_refuse(j->why, "stage %s: via regs holds its copy in slots: it needs a copy map",
+                          name);
+    for (unsigned a = 1; a < TWI_MAX_AXES; a++)
+        if ((s->copy_axes >> a & 1) && twi_map_level_extent(&s->copy[a], TWI_LV_LOOP) > 1)
+            return twi_refuse(j->why,
+                              "stage %s: via regs holds its copy in slots: copy %s = %s has a loop",
+                              name, twi_judge_axis(j, a), twi_judge_map(j, &s->copy[a]));
+    return true;
+}
+
+/* Versions are told apart by trips; what is copied ahead of its trip must not depend on it. */
+static bool window_fits(const twi_judge *j, const twi_stage_plan *s, const twi_frame *f) {
+    const char *name = twi_value_name(j->ir, s->value);
+    const char *via = twi_plan_words[TWI_WORDS_COPY][s->via];
+    const twi_ins *ins = twi_ins_of(j->ir, s->value);
+    const uint32_t array = j->ir->access.at[ins->attr].array;
+    twi_axis_digit trip;
+    if (s->window == 1 && !via)
+        return true;
+    if (!twi_stage_trip(j->ir, f, s, &trip))
+        return twi_refuse(j->why, "stage %s: window %u%s%s: none of its axes has a serial digit",
+                          name, s->window, via ? " via " : "", via ? via : "");
+    if (!via)
+        return true;
+    if (j->ir->axis.at[trip.axis].kind == TWI_AXIS_STEP)
+        return twi_refuse(j->why,
+                          "stage %s: via %s in trips of the text's region over %s is not built "
+                          "yet: via sync",
+                          name, via, twi_judge_axis(j, trip.axis)) ||
+               twi_refused_for(j->why, TWI_WHY_LATER);
+    if (ins->nargs)
+        return twi_refuse(
+            j->why, "stage %s: via %s: it takes values (an index, `else`) of its trip", name, via);
+    if (is_stored(j, array))
+        return twi_refuse(j->why, "stage %s: via %s: the scope stores %s, which it loads early",
+                          name, via, twi_text(&j->ir->ctx->names, j->ir->array.at[array].name));
+    return regs_fit(j, s);
+}
+
 static bool stage_fits(const twi_judge *j, const twi_stage_plan *s) {
     const char *name = twi_value_name(j->ir, s->value);
     const twi_ins *ins = twi_ins_of(j->ir, s->value);
@@ -135,9 +199,8 @@ static bool stage_fits(const twi_judge *j, const twi_stage_plan *s) {
             j->why, "stage %s: it takes values (an index, `else`): only in a serial region", name);
     if (!around_fits(j, s, f, runs))
         return false;
-    if (s->window != 1)
-        return twi_refuse(j->why, "stage %s: window %u is not built yet: 1", name, s->window) ||
-               twi_refused_for(j->why, TWI_WHY_LATER);
+    if (!window_fits(j, s, f))
+        return false;
     if (s->ahead && s->shared)
         return twi_refuse(j->why, "stage %s: ahead %u: only what is in scratch is asked for early",
                           name, s->ahead);
@@ -150,14 +213,19 @@ static bool stage_fits(const twi_judge *j, const twi_stage_plan *s) {
 }
 
 bool twi_judge_stages(const twi_judge *j) {
-    int64_t shared = 0;
+    int64_t shared = 0, held = 0;
     for (unsigned i = 0; i < j->p->stages; i++) {
         const twi_stage_plan *s = &j->p->stage[i];
         if (!stage_fits(j, s))
             return false;
         if (s->shared)
             shared += stage_bytes(j, s, twi_judge_frame(j, s->value));
+        held += s->via == TWI_VIA_REGS ? copy_slots(s) : 0;
     }
+    if (held > j->caps->slots)
+        return twi_refuse(j->why, "stages via regs hold %lld slots > %lu", (long long)held,
+                          (unsigned long)j->caps->slots) ||
+               twi_refused_for(j->why, TWI_WHY_SLOTS);
     return shared <= (int64_t)j->caps->shared ||
            twi_refuse(j->why, "stages take shared %lld B > %lu B", (long long)shared,
                       (unsigned long)j->caps->shared);

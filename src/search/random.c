@@ -290,6 +290,57 @@ static void draw_serial(draw *d) {
     }
 }
 
+/* A power of two, mostly a large one, that divides n and is at most `most`. */
+static int64_t part_of(draw *d, int64_t n, int64_t most) {
+    int64_t p = 1;
+    while (2 * p <= most && n % (2 * p) == 0 && !chance(d, 4))
+        p *= 2;
+    return p;
+}
+
+static void append(twi_map *m, unsigned level, int64_t stride, int64_t extent) {
+    if (extent > 1)
+        m->d[m->n++] = (twi_digit){(uint8_t)level, (uint16_t)stride, extent};
+}
+
+/* A copy map of the stage's tile: what lanes and subgroups do not take stays in slots. */
+static void draw_copy(draw *d, twi_stage_plan *s) {
+    const twi_caps *caps = d->v->caps;
+    int64_t inside[TWI_MAX_AXES] = {0}, lane = 1, sub = 1;
+    for (unsigned k = 0; k < s->n; k++) {
+        const twi_axis_digit at = s->order[k];
+        const int64_t before = inside[at.axis] ? inside[at.axis] : 1;
+        inside[at.axis] = before * d->p->frame[0].map[at.axis].d[at.digit].extent;
+    }
+    for (unsigned a = 1; a < TWI_MAX_AXES; a++) {
+        twi_map *m = &s->copy[a];
+        if (!inside[a])
+            continue;
+        const int64_t wide = part_of(d, inside[a], 4), rest = inside[a] / wide;
+        const int64_t lanes = part_of(d, rest, caps->lane / lane);
+        const int64_t subs = part_of(d, rest / lanes, caps->sub / sub);
+        append(m, TWI_LV_SLOT, 0, rest / lanes / subs);
+        append(m, TWI_LV_SUB, sub, subs);
+        append(m, TWI_LV_LANE, lane, lanes);
+        append(m, TWI_LV_SLOT, 0, wide);
+        if (!m->n)
+            m->d[m->n++] = (twi_digit){TWI_LV_SLOT, 0, 1};
+        s->copy_axes |= UINT64_C(1) << a;
+        lane *= lanes;
+        sub *= subs;
+    }
+}
+
+/* When its copies run: versions, and on implicit lanes a copy map with what it makes possible. */
+static void draw_window(draw *d, twi_stage_plan *s) {
+    if (s->shared && chance(d, 2))
+        draw_copy(d, s);
+    if (chance(d, 2))
+        return;
+    s->window = (uint8_t)(1 + below(d, 4));
+    s->via = s->copy_axes && !chance(d, 3) ? TWI_VIA_REGS : TWI_VIA_SYNC;
+}
+
 /* A stage with the tile's digits in any order, axis after axis or mixed. */
 static void draw_stage(draw *d, twi_id id) {
     const twi_view *v = d->v;
@@ -322,7 +373,12 @@ static void draw_stage(draw *d, twi_id id) {
             s.order[s.n - 1] = s.order[i];
             s.order[i] = was;
         }
+    const twi_stage_plan plain = s;
+    draw_window(d, &s);
     d->p->stage[d->p->stages++] = s;
+    if (legal(d))
+        return;
+    d->p->stage[d->p->stages - 1] = plain;
     if (!legal(d))
         d->p->stages--;
 }

@@ -105,6 +105,20 @@ static const subject merges[] = {
     {"residual_layernorm", "R=2 W=700", "T=f32", NULL, NULL},
 };
 
+/* A staged gemm of 12 x 12 tiles on 4 lanes, its blocks of k, and when its stages are copied. */
+#define STAGED(dims, types, trips, a, b)                                                           \
+    {                                                                                              \
+        "gemm", dims, types, "simt4",                                                              \
+            "plan gemm/0 class=free\n"                                                             \
+            "frame f: m = grid 2, sub 2@2, slot 3, lane 2@2 ; n = grid 2, sub 2, lane 2, slot 3 "  \
+            "; "                                                                                   \
+            "k = serial " trips ", loop 2, slot 4\n"                                               \
+            "stage A: shared, order k m, pad 4, copy m = slot 3, sub 2, lane 2@2 ; "               \
+            "k = lane 2, slot 4" a "\n"                                                            \
+            "stage B: shared, order k n, pad 1, copy k = sub 4, lane 2 ; n = slot 3, lane 2@2, "   \
+            "slot 2" b "\nentry main ; entry aligned16: align16 A B C\n"                           \
+    }
+
 /* given_plans: what random plans do not reach: values taken from one frame to another. */
 static const subject given_plans[] = {
     {"transpose", "M=37 N=50", "T=f32", "cpu-avx512",
@@ -150,6 +164,19 @@ static const subject given_plans[] = {
      "stage A: shared, order k m, pad 4, copy m = sub 4, lane 2@2, slot 2 ; k = lane 2, slot 4\n"
      "stage B: shared, order k n, copy k = sub 4, slot 2 ; n = lane 4, slot 4\n"
      "entry main ; entry aligned16: align16 A B C\n"},
+    /* windows: none, two, as many as there are trips, more of them; one trip; edges; bytes */
+    STAGED("M=20 N=24 K=40", "T=f32", "5", ", via regs", ", via regs"),
+    STAGED("M=20 N=24 K=40", "T=f32", "5", ", window 2", ", window 3"),
+    STAGED("M=20 N=24 K=40", "T=f32", "5", ", via regs, window 2", ", via regs, window 2"),
+    STAGED("M=19 N=23 K=37", "T=bf16", "5", ", via regs, window 2", ", window 2"),
+    STAGED("M=20 N=24 K=37", "T=f32", "5", ", via regs, window 3", ", via regs"),
+    STAGED("M=19 N=23 K=15", "T=f32", "2", ", via regs, window 4", ", window 4"),
+    STAGED("M=20 N=24 K=7", "T=f32", "1", ", via regs, window 4", ", window 3"),
+    {"gemm", "M=50 N=19 K=37", "T=f32", "cpu-avx512",
+     "plan gemm/0 class=free\n"
+     "frame f: m = grid 3, loop 4, slot 5 ; n = grid 1, loop 2, lane 16 ; k = serial 5, loop 8\n"
+     "stage A: scratch, order m.loop k m.slot, window 2\n"
+     "stage B: scratch, order n.loop k n.lane, window 3\nentry main\n"},
     /* a kept value is read behind the barriers of a stage, and written again a turn later */
     {"rmsnorm", "R=3 W=41", "T=f32", "simt32",
      "plan rmsnorm/0 class=free\n"

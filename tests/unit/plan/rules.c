@@ -314,6 +314,12 @@ static void splits(void **state) {
 #define GEMM_GPU                                                                                   \
     "frame f: m = grid 32, sub 8 ; n = grid 2, lane 32, slot 4 ; k = serial 2, loop 128\n"
 
+/* 32 x 1 of the result a group, blocks of 16 of k. */
+#define GEMM_SLIM "frame f: m = grid 8, lane 32 ; n = grid 256 ; k = serial 16, loop 16\n"
+#define SLIM_COPY "stage A: shared, order k m, pad 96, copy m = lane 32 ; k = slot 2, sub 8"
+#define ATTENTION_SIMT                                                                             \
+    "frame f: i = grid 4, slot 2, sub 8 ; d = loop 32 ; e = slot 32 ; j = serial 3, lane 32\n"
+
 #define GEMM_AROUND                                                                                \
     "frame f: m = grid 4, loop 4, loop 4, slot 4 ; n = grid 1, loop 16, lane 16 ; k = loop 256 "   \
     "order m.loop, m.loop.2, n.loop, k.loop"
@@ -349,8 +355,28 @@ static void stages(void **state) {
          "stage A: its order names slot 4 of m 0 times"},
         {GEMM, "cpu-avx512", GEMM_CPU "stage A: scratch, order k m k",
          "stage A: its order names loop 64 of k 2 times"},
-        {GEMM, "cpu-avx512", GEMM_CPU "stage A: scratch, order m k, window 2",
-         "stage A: window 2 is not built yet: 1"},
+        {GEMM, "cpu-avx512", GEMM_CPU "stage A: scratch, order m k, window 2", ""},
+        {GEMM, "cpu-avx512", GEMM_AROUND " around 3\nstage B: scratch, order k n.lane, window 2",
+         "stage B: window 2: none of its axes has a serial digit"},
+        {GEMM, "cpu-avx512", GEMM_CPU "stage A: scratch, order m k, via regs, window 2",
+         "stage A: via regs: one worker a group, nobody computes while it copies: via sync"},
+        {GEMM, "simt32", GEMM_SLIM SLIM_COPY ", via regs, window 2", ""},
+        {GEMM, "simt32", GEMM_SLIM SLIM_COPY ", via regs", ""},
+        {GEMM, "simt32", GEMM_SLIM "stage A: shared, order k m, via regs, window 2",
+         "stage A: via regs holds its copy in slots: it needs a copy map"},
+        {GEMM, "simt32",
+         GEMM_SLIM "stage A: shared, order k m, copy m = lane 32 ; k = loop 2, sub 8, via regs",
+         "stage A: via regs holds its copy in slots: copy k = loop 2, sub 8 has a loop"},
+        {GEMM, "simt32",
+         GEMM_SLIM "stage A: shared, order k m, copy m = slot 32 ; k = slot 2, sub 8, via regs\n"
+                   "stage B: shared, order k, copy k = slot 16, via regs",
+         "stages via regs hold 80 slots > 64"},
+        {GEMM, "simt32", GEMM_SLIM SLIM_COPY ", window 8", "stages take shared 65536 B > 49152 B"},
+        {ATTENTION, "simt32", ATTENTION_SIMT "stage K: shared, order j d, window 3", ""},
+        {ATTENTION, "simt32",
+         ATTENTION_SIMT "stage K: shared, order j d, copy j = sub 8, slot 4 ; d = lane 32, via "
+                        "regs, window 2",
+         "stage K: via regs in trips of the text's region over j is not built yet: via sync"},
         {GEMM, "simt32", GEMM_GPU "stage A: shared, order m k, copy k = lane 32, slot 4",
          "stage A: the copy maps other axes than the tile has"},
         {GEMM, "simt32",

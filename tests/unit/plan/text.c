@@ -72,6 +72,15 @@ static void round_trip(void **state) {
         "slot 4\n"
         "stage B: shared, order k n, copy n = lane 32, slot 4 ; k = slot 2, sub 8\n"
         "entry main\n");
+    goes_round(
+        ctx, gemm_of(ctx, 256, 256, 64, TW_ORDER_FREE),
+        "plan gemm/0 class=free\n"
+        "frame f: m = grid 2, sub 4@2, slot 8, lane 4@8 ; n = grid 2, sub 2, slot 2, lane 8, "
+        "slot 4 ; k = serial 4, loop 4, slot 4\n"
+        "stage A: shared, order m k, pad 4, copy m = slot 2, sub 8, lane 8@4 ; k = lane 4, "
+        "slot 4, via regs, window 2\n"
+        "stage B: shared, order k n, window 3\n"
+        "entry main\n");
     goes_round(ctx, attention_of(ctx, 64, 96, 32),
                "plan attention/0 class=free\n"
                "frame f: i = grid 4, loop 16 ; d = loop 32 ; e = loop 2, lane 16 ; j = serial 3, "
@@ -199,6 +208,8 @@ static void faults(void **state) {
     fault(ctx, ir, FRAME "stage X: global, order w\n", 701, "3:10", "'global'");
     fault(ctx, ir, FRAME "stage X: shared, order w, pad 0\n", 712, "3:31", "1 to 1024");
     fault(ctx, ir, FRAME "stage X: shared, order w, via bulk\n", 714, "3:31", "'via bulk'");
+    fault(ctx, ir, FRAME "stage X: shared, order w, via post\n", 701, "3:31", "sync or regs");
+    fault(ctx, ir, FRAME "stage X: shared, order w, window 9\n", 712, "3:34", "1 to 8");
     fault(ctx, ir, FRAME "stage X: shared, order w, swizzle 128\n", 714, "3:27", "pad");
     fault(ctx, ir, FRAME "stage X: shared, order\n", 701, "3:18", "digits");
     fault(ctx, ir, FRAME "entry main: align16 Z\n", 711, "3:21", "'Z'");
