@@ -27,6 +27,7 @@ typedef struct twi_caps {
     uint32_t units;           /* cores or multiprocessors */
     /* simt: what a unit holds at once: workers, groups, registers, shared bytes; cpu: 1 1 0 0 */
     uint32_t unit_workers, unit_groups, unit_registers, unit_shared;
+    uint32_t async_bytes;  /* of the widest copy into shared memory beside its worker; 0: none */
     uint32_t access_bytes; /* widest load or store of one worker (simt: 16; cpu: vector_bytes) */
     uint32_t cache_bytes;  /* simt: of the cache before far memory; cpu: a core's second level */
     bool indexable;        /* private arrays may be indexed at run time (M6) */

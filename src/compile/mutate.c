@@ -9,7 +9,8 @@ static const char *const kinds[TWI_MUTATIONS] = {
     [TWI_MUTATE_SKIP_STORE] = "skip-store", [TWI_MUTATE_LAST_TWICE] = "last-twice",
     [TWI_MUTATE_ACCUM_BF16] = "accum-bf16", [TWI_MUTATE_WRITE_PAST] = "write-past",
     [TWI_MUTATE_READ_PAST] = "read-past",   [TWI_MUTATE_DROP_BARRIER] = "drop-barrier",
-    [TWI_MUTATE_DROP_CARRY] = "drop-carry", [TWI_MUTATE_NOT_ATOMIC] = "not-atomic"};
+    [TWI_MUTATE_DROP_WAIT] = "drop-wait",   [TWI_MUTATE_DROP_CARRY] = "drop-carry",
+    [TWI_MUTATE_NOT_ATOMIC] = "not-atomic"};
 
 const char *tw_loop_mutation(size_t k) { return k < TWI_MUTATIONS ? kinds[k] : NULL; }
 

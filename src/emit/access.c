@@ -359,6 +359,30 @@ static void store_lanes(twi_emitter *e, twi_lid value, const place *p) {
         twi_line(e, "%s%s;", at, what);
 }
 
+/* Bytes of the copy that are real: the rest is written as 0. */
+static const char *real_bytes(twi_emitter *e, const place *from, unsigned bytes) {
+    const unsigned size = bytes / from->count;
+    const char *mask = from->mask ? e->value[from->mask].text : NULL;
+    if (!mask)
+        return twi_format(e->arena, "%u", bytes);
+    if (from->access->mask == TWI_MASK_BOOL)
+        return twi_format(e->arena, "%s ? %u : 0", mask, bytes);
+    return twi_format(e->arena, "%s >= %u ? %u : %s > 0 ? (int)%s * %u : 0", mask, from->count,
+                      bytes, mask, mask, size);
+}
+
+void twi_emit_async(twi_emitter *e, twi_lid v) {
+    const twi_laccess *access = &e->f->access.at[twi_lins_of(e->f, v)->attr];
+    const twi_lid load = twi_larg(e->f, v, e->f->object.at[access->object].rank);
+    const unsigned count = twi_lins_of(e->f, load)->count;
+    const place to = place_of(e, v, count, true), from = place_of(e, load, count, false);
+    const unsigned bytes = count * (unsigned)tw_elem_size(stored_elem(&to));
+    if (twi_need(e, twi_format(e->arena, "async %u", bytes)))
+        twi_sb_printf(&e->head, e->d->simt->async_part, bytes, bytes == 16 ? "cg" : "ca", bytes);
+    twi_line(e, "tw_async%u(%s + (%s), %s + (%s), %s);", bytes, to.name, to.offset, from.name,
+             from.offset, real_bytes(e, &from, bytes));
+}
+
 void twi_emit_store(twi_emitter *e, twi_lid v) {
     const twi_laccess *access = &e->f->access.at[twi_lins_of(e->f, v)->attr];
     const unsigned rank = e->f->object.at[access->object].rank;

@@ -82,8 +82,11 @@ typedef struct {
     twi_words lane_up, lane_down;           /* likewise, $1 by how many */
     const char *global;                     /* $G */
     twi_sized swap;                         /* $K */
-    const char *doubles;      /* line before the first function with f64; NULL: none */
-    const char *wide_atomics; /* likewise, with atomics of 64 bits */
+    const char *async_part; /* helper tw_async%u(to, from, real bytes): %s the copy's own word, %u
+                               bytes; NULL: asynchronous copies are not spoken */
+    const char *async_commit, *async_wait; /* statements; %u: batches that may be under way */
+    const char *doubles;                   /* line before the first function with f64; NULL: none */
+    const char *wide_atomics;              /* likewise, with atomics of 64 bits */
 } twi_simt_words;
 
 struct twi_dialect {
@@ -217,6 +220,7 @@ typedef struct {
 unsigned twi_index_terms(const twi_func *f, twi_lid index, twi_index_term *out);
 void twi_emit_load(twi_emitter *e, twi_lid v);
 void twi_emit_store(twi_emitter *e, twi_lid v);
+void twi_emit_async(twi_emitter *e, twi_lid v);
 bool twi_in_scratch(const twi_object *o);
 uint64_t twi_object_bytes(const twi_object *o);
 

@@ -27,15 +27,13 @@ const char *twi_emit_name(const twi_loop *loop, const twi_dialect *dialect, uint
 }
 
 static bool is_effect(unsigned op) {
-    return op == TWI_L_LSTORE || op == TWI_L_BARRIER || op == TWI_L_FOR || op == TWI_L_UNROLL ||
-           op == TWI_L_IF;
+    return twi_loop_silent(op) || op == TWI_L_FOR || op == TWI_L_UNROLL || op == TWI_L_IF;
 }
 
 /* How many of the first arguments are indices of an access. */
 static unsigned indices(const twi_func *f, twi_lid v) {
     const twi_lins *i = &f->ins.at[v];
-    bool access = i->op == TWI_L_LLOAD || i->op == TWI_L_LSTORE;
-    return access ? f->object.at[f->access.at[i->attr].object].rank : 0;
+    return twi_loop_accesses(i->op) ? f->object.at[f->access.at[i->attr].object].rank : 0;
 }
 
 /* Counts the uses of every value that some effect needs; what stays at zero is not printed. */
@@ -52,6 +50,10 @@ static void count_uses(twi_emitter *e) {
             continue;
         bool greater;
         for (unsigned k = twi_is_extreme(e, v, &greater); k < e->f->ins.at[v].nargs; k++) {
+            if (e->f->ins.at[v].op == TWI_L_ASYNC_COPY && k == indices(e->f, v)) {
+                twi_push(e->arena, &todo, twi_larg(e->f, v, k)); /* a part of it, not printed */
+                continue;
+            }
             twi_index_term term[TWI_INDEX_TERMS] = {{twi_larg(e->f, v, k), 1}};
             const unsigned n =
                 k < indices(e->f, v) ? twi_index_terms(e->f, term[0].value, term) : 1;
@@ -65,7 +67,7 @@ static void count_uses(twi_emitter *e) {
 
 /* Does it stay when slots are registers and their numbers constants? */
 static bool issues(const twi_func *f, const twi_lins *ins) {
-    if (ins->op == TWI_L_LLOAD || ins->op == TWI_L_LSTORE)
+    if (twi_loop_accesses(ins->op))
         return f->object.at[f->access.at[ins->attr].object].kind != TWI_OBJ_PRIVATE;
     return ins->op >= TWI_ELEMENTWISE_END || !(ins->flags & TWI_FLAG_INDEX);
 }
@@ -170,6 +172,15 @@ static void body(twi_emitter *e, twi_lid first) {
             continue;
         case TWI_L_BARRIER:
             barrier(e, ins->attr);
+            continue;
+        case TWI_L_ASYNC_COPY:
+            twi_emit_async(e, v);
+            continue;
+        case TWI_L_ASYNC_COMMIT:
+            twi_line(e, "%s", e->d->simt->async_commit);
+            continue;
+        case TWI_L_ASYNC_WAIT:
+            twi_line(e, e->d->simt->async_wait, ins->attr);
             continue;
         default:
             value(e, v);

@@ -20,7 +20,7 @@ unsigned twi_emit_passed(const twi_func *f, const twi_dialect *dialect, twi_aren
             trips = ins->attr + 1;
         else if (ins->op == TWI_L_STRIDE)
             array[ins->attr >> 4] |= (uint16_t)(1u << (ins->attr & 15));
-        else if (ins->op == TWI_L_LLOAD || ins->op == TWI_L_LSTORE)
+        else if (twi_loop_accesses(ins->op))
             array[f->access.at[ins->attr].object] |=
                 (uint16_t)(USED | f->object.at[f->access.at[ins->attr].object].dynamic);
     }

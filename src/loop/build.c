@@ -379,7 +379,7 @@ static uint32_t access_id(twi_cursor *c, twi_laccess a) {
         const twi_laccess *b = &c->f->access.at[k];
         if (a.object == b->object && a.dim == b->dim && a.mask == b->mask &&
             a.has_else == b->has_else && a.align == b->align && a.stream == b->stream &&
-            a.ahead == b->ahead && a.merge == b->merge)
+            a.early == b->early && a.ahead == b->ahead && a.merge == b->merge)
             return k;
     }
     twi_push(c->loop->arena, &c->f->access, a);
@@ -423,6 +423,26 @@ void twi_lb_store(twi_cursor *c, twi_laccess access, const twi_lid *index, twi_l
     twi_lins i = {.op = TWI_L_LSTORE};
     i.attr = access_id(c, access);
     (void)twi_lb_raw(c, i, args, n);
+}
+
+void twi_lb_async_copy(twi_cursor *c, twi_laccess access, const twi_lid *index, twi_lid value) {
+    const twi_object *o = &c->f->object.at[access.object];
+    twi_lid args[TWI_MAX_RANK + 1];
+    uint32_t n = 0;
+    for (unsigned d = 0; d < o->rank; d++)
+        args[n++] = index[d];
+    args[n++] = value;
+    twi_lins i = {.op = TWI_L_ASYNC_COPY};
+    i.attr = access_id(c, access);
+    (void)twi_lb_raw(c, i, args, n);
+}
+
+void twi_lb_async_commit(twi_cursor *c) {
+    (void)twi_lb_raw(c, (twi_lins){.op = TWI_L_ASYNC_COMMIT}, NULL, 0);
+}
+
+void twi_lb_async_wait(twi_cursor *c, unsigned under_way) {
+    (void)twi_lb_raw(c, (twi_lins){.op = TWI_L_ASYNC_WAIT, .attr = under_way}, NULL, 0);
 }
 
 uint32_t twi_lb_object(twi_cursor *c, const twi_object *object) {

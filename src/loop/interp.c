@@ -271,7 +271,15 @@ static void step(twi_run *run, twi_lid v) {
         twi_run_load(run, v);
         break;
     case TWI_L_LSTORE:
+    case TWI_L_ASYNC_COPY:
         twi_run_store(run, v);
+        break;
+    case TWI_L_ASYNC_COMMIT:
+        for (uint32_t w = 0; w < run->workers; w++)
+            run->async[w].committed += run->mask[w];
+        break;
+    case TWI_L_ASYNC_WAIT:
+        twi_run_async_wait(run, i->attr);
         break;
     case TWI_L_BARRIER:
         barrier(run, v);
@@ -350,6 +358,7 @@ static void enter(twi_run *run, uint32_t func) {
     run->shadow = TWI_NEW_N(run->arena, twi_shadow *, f->ins.n);
     run->object = TWI_NEW_N(run->arena, twi_store *, f->object.n);
     run->sub_time = TWI_NEW_N(run->arena, uint32_t, run->subs);
+    run->async = TWI_NEW_N(run->arena, twi_async, run->workers);
     run->bank_word = TWI_NEW_N(run->arena, uint32_t, TWI_BANK_SLOTS);
     run->bank_stamp = TWI_NEW_N(run->arena, uint32_t, TWI_BANK_SLOTS);
     run->stamp = 0;
@@ -372,6 +381,7 @@ static void launch(twi_run *run, const twi_step_do *s) {
         run->group = g;
         run->serial++;
         run->group_time = run->shared_time = ++run->clock;
+        memset(run->async, 0, run->workers * sizeof *run->async);
         body(run, run->f->first);
     }
     run->clock++;

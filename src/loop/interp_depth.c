@@ -23,12 +23,12 @@ static bool starts(const twi_lins *i) {
 static void touches(const twi_func *f, uint32_t array, bool *loaded, bool *stored) {
     for (uint32_t v = 1; v < f->ins.n; v++) {
         const twi_lins *i = &f->ins.at[v];
-        if (i->op != TWI_L_LLOAD && i->op != TWI_L_LSTORE)
+        if (!twi_loop_accesses(i->op))
             continue;
         const twi_object *o = &f->object.at[f->access.at[i->attr].object];
         if (o->kind == TWI_OBJ_ARRAY && o->array == array) {
             *loaded = *loaded || i->op == TWI_L_LLOAD;
-            *stored = *stored || i->op == TWI_L_LSTORE;
+            *stored = *stored || twi_loop_stores(i->op);
         }
     }
 }
@@ -56,7 +56,7 @@ static bool look(twi_run *run, twi_lid v) {
     const twi_func *f = run->f;
     const twi_lins *i = &f->ins.at[v];
     bool any = false;
-    if (i->op == TWI_L_LSTORE) {
+    if (twi_loop_stores(i->op)) {
         twi_store *s = run->object[f->access.at[i->attr].object];
         const twi_object *o = &f->object.at[f->access.at[i->attr].object];
         if (s->shadowed || !run->shadow[twi_larg(f, v, o->rank)])

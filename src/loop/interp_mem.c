@@ -2,7 +2,8 @@
  * Loads and stores, element by element where anybody watches: bounds, what was never written, races
  * between workers, outputs stored twice or never. An access is allowed to touch an element if it
  * was ordered after the last conflicting one: by the same worker, by a barrier that both took part
- * in (the subgroup's or the group's), or by a launch in between.
+ * in (the subgroup's or the group's), or by a launch in between. What an asynchronous copy writes
+ * is written when its batch has been waited for, and nobody may touch it before.
  */
 #include "loop/eval.h"
 #include "loop/interp_run.h"
@@ -46,6 +47,26 @@ static bool array_ordered(const twi_run *run, uint32_t who, uint32_t time, uint3
 static bool settled(const access *a, uint32_t who, uint32_t time, uint32_t w) {
     return a->object->kind == TWI_OBJ_ARRAY ? array_ordered(a->run, who, time, w)
                                             : ordered(a->run, who, time, w);
+}
+
+enum { UNDER_WAY = UINT32_MAX };
+
+/* When what its writer left there was there, of this group's. */
+static uint32_t written(const access *a, const twi_cell *c) {
+    const twi_async *s = c->batch ? &a->run->async[c->writer - 1] : NULL;
+    if (!s)
+        return c->written;
+    const uint32_t old = s->waited > TWI_BATCHES ? s->waited - TWI_BATCHES + 1 : 1;
+    return c->batch > s->waited ? UNDER_WAY
+                                : s->when[(c->batch > old ? c->batch : old) % TWI_BATCHES];
+}
+
+void twi_run_async_wait(twi_run *run, uint32_t under_way) {
+    for (uint32_t w = 0; w < run->workers; w++) {
+        twi_async *s = &run->async[w];
+        while (run->mask[w] && s->waited + under_way < s->committed)
+            s->when[++s->waited % TWI_BATCHES] = run->clock;
+    }
 }
 
 static const char *spelled(twi_arena *arena, const char *name, const twi_object *o, int64_t k) {
@@ -118,6 +139,15 @@ static const char *line_of(const twi_run *run, twi_lid v) {
     return twi_sb_text(&text);
 }
 
+static void still_copied(const access *a, const twi_cell *c, int64_t k, uint32_t w) {
+    twi_run *run = a->run;
+    twi_run_fault(
+        run, TWI_FAULT_RACE, a->v,
+        "worker %u of group %lld %s %s, which worker %u copies and has not waited for: %s", w,
+        (long long)run->group, a->write ? "writes" : "reads", element(a, k),
+        (c->writer - 1) % run->workers, line_of(run, c->write_at));
+}
+
 static void watch_read(const access *a, twi_cell *c, int64_t k, uint32_t w) {
     twi_run *run = a->run;
     bool array = a->object->kind == TWI_OBJ_ARRAY;
@@ -126,7 +156,9 @@ static void watch_read(const access *a, twi_cell *c, int64_t k, uint32_t w) {
         twi_run_fault(run, TWI_FAULT_UNWRITTEN, a->v,
                       "worker %u of group %lld reads %s, never written", w, (long long)run->group,
                       element(a, k));
-    else if (fresh && c->writer != TWI_FILLER && !settled(a, c->writer - 1, c->written, w) &&
+    else if (fresh && written(a, c) == UNDER_WAY && !told(run))
+        still_copied(a, c, k, w);
+    else if (fresh && c->writer != TWI_FILLER && !settled(a, c->writer - 1, written(a, c), w) &&
              !told(run))
         twi_run_fault(run, TWI_FAULT_RACE, a->v,
                       "worker %u of group %lld reads %s, written by worker %u without a barrier in "
@@ -147,8 +179,10 @@ static void judge_write(const access *a, const twi_cell *c, int64_t k, uint32_t 
                       "%u: %s",
                       element(a, k), w, (long long)run->group, (c->writer - 1) % run->workers,
                       (c->writer - 1) / run->workers, line_of(run, c->write_at));
+    else if (!array && c->writer && c->written >= run->shared_time && written(a, c) == UNDER_WAY)
+        still_copied(a, c, k, w);
     else if (other && (array || c->written >= run->shared_time) &&
-             !settled(a, c->writer - 1, c->written, w))
+             !settled(a, c->writer - 1, written(a, c), w))
         twi_run_fault(run, TWI_FAULT_RACE, a->v,
                       "worker %u of group %lld writes %s, written by worker %u without a barrier "
                       "in between: %s",
@@ -172,6 +206,7 @@ static void watch_write(const access *a, twi_cell *c, int64_t k, uint32_t w) {
     c->written = a->run->clock;
     c->write_at = a->v;
     c->merged = a->access->merge != 0;
+    c->batch = a->ins->op == TWI_L_ASYNC_COPY ? a->run->async[w].committed + 1 : 0;
     c->readers = TWI_READERS_NONE;
 }
 

@@ -14,6 +14,7 @@
 typedef struct {
     uint32_t writer, written, write_at; /* worker + 1, time, instruction */
     uint32_t reader, read;
+    uint32_t batch;  /* of the writer, whose asynchronous copy it is; 0: it is none */
     uint8_t readers; /* who read since: nobody, one, several of a subgroup, of a group, of groups */
     bool merged;     /* written atomically: others may do so too */
 } twi_cell;
@@ -43,6 +44,13 @@ typedef struct {
     bool shadowed;
 } twi_store;
 
+/* A worker's asynchronous copies in the group at hand: batches are numbered from 1. */
+enum { TWI_BATCHES = 16 };
+typedef struct {
+    uint32_t committed, waited; /* batches */
+    uint32_t when[TWI_BATCHES]; /* the last ones had been waited for: batch b at b % TWI_BATCHES */
+} twi_async;
+
 typedef struct {
     const twi_loop *loop;
     const twi_func *f;
@@ -64,6 +72,7 @@ typedef struct {
     uint32_t serial;                          /* of the group */
     uint32_t clock, launch_time, shared_time; /* shared_time: the group's start */
     uint32_t group_time;                      /* last group barrier */
+    twi_async *async;                         /* by worker */
     uint32_t *sub_time;                       /* last barrier of each subgroup */
     uint32_t *bank_word, *bank_stamp, stamp;
 } twi_run;
@@ -80,6 +89,7 @@ const char *twi_run_text(const twi_run *run, twi_sym name,
 void twi_run_load(twi_run *run, twi_lid v);
 void twi_run_store(twi_run *run, twi_lid v);
 void twi_run_missing(twi_run *run); /* output elements never stored */
+void twi_run_async_wait(twi_run *run, uint32_t under_way);
 /* interp_depth.c */
 bool twi_run_array_shadow(const twi_loop *loop,
                           uint32_t array); /* loaded and stored: shadows are kept */

@@ -70,10 +70,53 @@ static twi_lid rewrite_lane_fold(walk *w, twi_lid v) {
     return x;
 }
 
+bool twi_async_spoken(const twi_caps *caps, const twi_func *f, twi_lid v) {
+    const twi_laccess *to = &f->access.at[f->ins.at[v].attr];
+    const twi_lins *load = &f->ins.at[twi_larg(f, v, f->object.at[to->object].rank)];
+    const twi_laccess *from = &f->access.at[load->attr];
+    const twi_object *array = &f->object.at[from->object];
+    const size_t bytes = load->count * tw_elem_size((tw_elem)load->elem);
+    const bool aligned = load->count == 1 || (to->align >= bytes && from->align >= bytes);
+    const bool unit =
+        load->count == 1 || (!(array->dynamic >> from->dim & 1u) && array->stride[from->dim] == 1);
+    return (bytes == 4 || bytes == 8 || bytes == 16) && bytes <= caps->async_bytes && aligned &&
+           unit;
+}
+
+static bool copies_plainly(const walk *w, twi_lid v) {
+    return !twi_async_spoken(w->caps, w->from, v);
+}
+
+/* The worker loads and stores: what a wait would have been for is there at once. */
+static twi_lid rewrite_async_copy(walk *w, twi_lid v) {
+    const twi_lins *i = &w->from->ins.at[v];
+    twi_lid args[TWI_MAX_RANK + 1];
+    for (uint32_t k = 0; k < i->nargs; k++)
+        args[k] = arg(w, v, k);
+    return twi_lb_raw(&w->c, (twi_lins){.op = TWI_L_LSTORE, .attr = i->attr}, args, i->nargs);
+}
+
+static bool no_async(const walk *w, twi_lid v) {
+    (void)v;
+    return !w->caps->async_bytes;
+}
+
+static twi_lid leave_out(walk *w, twi_lid v) {
+    (void)w;
+    (void)v;
+    return 0;
+}
+
 static const rule rules[] = {
-    {TWI_EXP, single, rewrite_exp},        {TWI_LOG, single, rewrite_log},
-    {TWI_TANH, single, rewrite_tanh},      {TWI_ERF, single, rewrite_erf},
-    {TWI_CAST, narrow_cast, rewrite_cast}, {TWI_L_LANE_FOLD, shuffles, rewrite_lane_fold},
+    {TWI_EXP, single, rewrite_exp},
+    {TWI_LOG, single, rewrite_log},
+    {TWI_TANH, single, rewrite_tanh},
+    {TWI_ERF, single, rewrite_erf},
+    {TWI_CAST, narrow_cast, rewrite_cast},
+    {TWI_L_LANE_FOLD, shuffles, rewrite_lane_fold},
+    {TWI_L_ASYNC_COPY, copies_plainly, rewrite_async_copy},
+    {TWI_L_ASYNC_COMMIT, no_async, leave_out},
+    {TWI_L_ASYNC_WAIT, no_async, leave_out},
 };
 
 /* ---- the walk ---- */

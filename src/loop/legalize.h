@@ -13,6 +13,8 @@ twi_loop *twi_legalize(const twi_loop *loop, twi_arena *arena, const twi_caps *c
 
 /* V9: is all that a legalized module holds spoken on that target? Diagnostics name what is not. */
 bool twi_loop_spoken(const twi_loop *loop, const twi_caps *caps);
+/* Is the asynchronous copy v one that the target has: of 4, 8 or 16 bytes that lie aligned? */
+bool twi_async_spoken(const twi_caps *caps, const twi_func *f, twi_lid v);
 bool twi_cast_spoken(const twi_caps *caps, tw_elem from, tw_elem to);
 
 #endif

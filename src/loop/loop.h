@@ -85,6 +85,7 @@ typedef struct {
     bool has_else;
     uint8_t align;  /* bytes proved for the access as a whole; 0: the element's */
     bool stream;    /* non-temporal hint */
+    bool early;     /* LOAD of an array: nobody waits for it in this trip */
     uint16_t ahead; /* LOAD: elements behind this one that are asked for too; 0: none */
     uint16_t merge; /* STORE: ADD, MIN or MAX: each element takes the value in, atomically among all
                        workers and groups, in any order; 0: it is replaced */
@@ -161,6 +162,18 @@ static inline twi_lid twi_larg(const twi_func *f, twi_lid v, unsigned k) {
     return f->args.at[f->ins.at[v].arg + k];
 }
 const char *twi_loop_op_name(unsigned op); /* elementwise too */
+/* Does it write an element? Then its arguments are those of a store. */
+static inline bool twi_loop_stores(unsigned op) {
+    return op == TWI_L_LSTORE || op == TWI_L_ASYNC_COPY;
+}
+/* A line without a result? */
+static inline bool twi_loop_silent(unsigned op) {
+    return twi_loop_stores(op) || op == TWI_L_BARRIER || op == TWI_L_ASYNC_COMMIT ||
+           op == TWI_L_ASYNC_WAIT;
+}
+static inline bool twi_loop_accesses(unsigned op) {
+    return op == TWI_L_LLOAD || twi_loop_stores(op);
+}
 
 /* ---- build.c: appends at a cursor ---- */
 typedef struct {
@@ -211,6 +224,9 @@ twi_lid twi_lb_load(twi_cursor *c, twi_laccess access, const twi_lid *index, uns
                     twi_lid mask, twi_lid other);
 void twi_lb_store(twi_cursor *c, twi_laccess access, const twi_lid *index, twi_lid value,
                   twi_lid mask);
+void twi_lb_async_copy(twi_cursor *c, twi_laccess access, const twi_lid *index, twi_lid value);
+void twi_lb_async_commit(twi_cursor *c);
+void twi_lb_async_wait(twi_cursor *c, unsigned under_way);
 twi_lid twi_lb_for(twi_cursor *c, twi_lid lo, twi_lid hi, uint32_t step); /* opens; the index */
 twi_lid twi_lb_unroll(twi_cursor *c, uint32_t n);
 void twi_lb_if(twi_cursor *c, twi_lid condition);
@@ -228,7 +244,7 @@ void twi_loop_show(const twi_loop *loop, uint32_t func, twi_lid v, twi_sb *out);
  * NULL: diagnostics. */
 twi_loop *twi_loop_parse(tw_context *ctx, twi_arena *arena, const tw_ir *ir, const char *name,
                          const char *text, size_t n);
-/* V1 V2 V3 V4 V6 V8; diagnostics; fills `varies`. V3, V4, V6 report only what is certain from
+/* V1 V2 V3 V4 V6 V7 V8; diagnostics; fills `varies`. V3, V4, V6 report only what is certain from
  * below: an element that no store before can have written; an index whose interval leaves the
  * object (under an `if`: lies outside as a whole), without mask; a shared element that one worker
  * surely writes and another touches with no barrier in between. Indices of unknown bounds,

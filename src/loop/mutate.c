@@ -337,6 +337,7 @@ static void reach_on(edit *e, twi_lid v) {
 }
 
 static bool is_barrier(const twi_func *f, twi_lid v) { return f->ins.at[v].op == TWI_L_BARRIER; }
+static bool is_wait(const twi_func *f, twi_lid v) { return f->ins.at[v].op == TWI_L_ASYNC_WAIT; }
 static void drop(edit *e, twi_lid v) { relink(e->f, v, e->f->ins.at[v].next); }
 
 static bool carries(const twi_func *f, twi_lid v) {
@@ -377,6 +378,7 @@ static const kind kinds[TWI_MUTATIONS] = {
     [TWI_MUTATE_WRITE_PAST] = {"write one past the end", can_write_past, reach_on},
     [TWI_MUTATE_READ_PAST] = {"read one past the end", can_read_past, reach_on},
     [TWI_MUTATE_DROP_BARRIER] = {"drop a barrier", is_barrier, drop},
+    [TWI_MUTATE_DROP_WAIT] = {"drop a wait", is_wait, drop},
     [TWI_MUTATE_DROP_CARRY] = {"drop a carry", carries, drop_carry},
     [TWI_MUTATE_NOT_ATOMIC] = {"split an atomic", is_atomic, split_atomic},
 };

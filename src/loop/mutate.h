@@ -17,6 +17,7 @@ typedef enum {
     TWI_MUTATE_READ_PAST,    /* the last load likewise */
     TWI_MUTATE_DROP_BARRIER, /* a barrier is gone */
     TWI_MUTATE_DROP_CARRY,   /* a combining step forgets what came before it */
+    TWI_MUTATE_DROP_WAIT,    /* nobody waits for asynchronous copies */
     TWI_MUTATE_NOT_ATOMIC,   /* an atomic becomes load, operation and store */
     TWI_MUTATIONS
 } twi_mutation;

@@ -59,7 +59,7 @@ static bool narrows(const walk *w, twi_lid v) {
 /* Compares, bounds, picks by, or is a number of elements: takes i32 as well as i64. */
 static bool takes_either(const walk *w, twi_lid v, unsigned k) {
     const twi_lins *i = &w->from->ins.at[v];
-    const bool memory = i->op == TWI_L_LLOAD || i->op == TWI_L_LSTORE;
+    const bool memory = twi_loop_accesses(i->op);
     if (twi_loop_elementwise(i->op))
         return twi_loop_row_of(i->op)->rule == TWI_RULE_COMPARE && i->flags & TWI_FLAG_INDEX &&
                args_fit(w, v);
@@ -69,7 +69,7 @@ static bool takes_either(const walk *w, twi_lid v, unsigned k) {
         return false;
     const twi_laccess *a = &w->from->access.at[i->attr];
     const unsigned rank = w->from->object.at[a->object].rank;
-    const unsigned mask = rank + (i->op == TWI_L_LSTORE);
+    const unsigned mask = rank + twi_loop_stores(i->op);
     return k < rank || (k == mask && a->mask == TWI_MASK_COUNT);
 }
 

@@ -114,8 +114,8 @@ static void access(twi_parser *p, line *l) {
     twi_lex_expect(x, "]");
     if (!x->failed && l->args.n != o->rank)
         twi_lex_error(x, TWI_LOOP_E_BAD_NUMBER, "%u indices expected", o->rank);
-    if (l->ins.op == TWI_L_LSTORE) {
-        if (!twi_lex_is(x, "=")) {
+    if (twi_loop_stores(l->ins.op)) {
+        if (l->ins.op == TWI_L_LSTORE && !twi_lex_is(x, "=")) {
             a.merge = (uint16_t)twi_loop_op_named(x->word, x->length);
             twi_lex_next(x);
         }
@@ -135,6 +135,7 @@ static void access(twi_parser *p, line *l) {
     if (twi_lex_take(x, "align"))
         a.align = (uint8_t)twi_lex_int(x, 1, 255);
     a.stream = twi_lex_take(x, "stream");
+    a.early = l->ins.op == TWI_L_LLOAD && twi_lex_take(x, "early");
     if (l->ins.op == TWI_L_LLOAD && twi_lex_take(x, "ahead"))
         a.ahead = (uint16_t)twi_lex_int(x, 1, UINT16_MAX);
     twi_push(p->loop->arena, &p->c.f->access, a);
@@ -237,6 +238,7 @@ static void rest(twi_parser *p, line *l) {
         break;
     case TWI_L_LLOAD:
     case TWI_L_LSTORE:
+    case TWI_L_ASYNC_COPY:
         access(p, l);
         break;
     case TWI_L_LANE_FOLD:
@@ -251,6 +253,11 @@ static void rest(twi_parser *p, line *l) {
         add_operand(p, l);
         twi_lex_expect(x, "by");
         l->ins.attr = (uint32_t)(int32_t)twi_lex_int(x, -4095, 4095);
+        break;
+    case TWI_L_ASYNC_COMMIT:
+        break;
+    case TWI_L_ASYNC_WAIT:
+        l->ins.attr = (uint32_t)twi_lex_int(x, 0, 255);
         break;
     case TWI_L_BARRIER:
         l->ins.attr = twi_lex_take(x, "group") ? TWI_SCOPE_GROUP : TWI_SCOPE_SUBGROUP;
@@ -288,7 +295,7 @@ static void plain(twi_parser *p) {
         twi_lex_expect(x, "=");
     }
     unsigned op = twi_loop_op_named(x->word, x->length);
-    bool silent = op == TWI_L_LSTORE || op == TWI_L_BARRIER;
+    bool silent = twi_loop_silent(op);
     if (op == TWI_NOP || op == TWI_L_FOR || op == TWI_L_UNROLL || op == TWI_L_IF ||
         silent == has_result) {
         twi_lex_error(x, TWI_LOOP_E_UNKNOWN_OP, "`%.*s` is no operation %s",

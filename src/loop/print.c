@@ -149,7 +149,7 @@ static void access(printer *p, twi_lid v) {
     const twi_lins *i = &p->f->ins.at[v];
     const twi_laccess *a = &p->f->access.at[i->attr];
     const twi_object *o = &p->f->object.at[a->object];
-    bool store = i->op == TWI_L_LSTORE;
+    bool store = twi_loop_stores(i->op);
     twi_sb_printf(p->out, "%s[", p->object[a->object]);
     operands(p, v, 0, o->rank);
     twi_sb_char(p->out, ']');
@@ -174,6 +174,8 @@ static void access(printer *p, twi_lid v) {
         twi_sb_printf(p->out, " align %u", a->align);
     if (a->stream)
         twi_sb_str(p->out, " stream");
+    if (a->early)
+        twi_sb_str(p->out, " early");
     if (a->ahead)
         twi_sb_printf(p->out, " ahead %u", a->ahead);
 }
@@ -223,6 +225,7 @@ static void rest(printer *p, twi_lid v) {
         break;
     case TWI_L_LLOAD:
     case TWI_L_LSTORE:
+    case TWI_L_ASYNC_COPY:
         access(p, v);
         break;
     case TWI_L_LANE_FOLD:
@@ -239,6 +242,9 @@ static void rest(printer *p, twi_lid v) {
     case TWI_L_LANE_SHIFT:
         operands(p, v, 0, i->nargs);
         twi_sb_printf(out, " by %d", (int)(int32_t)i->attr);
+        break;
+    case TWI_L_ASYNC_WAIT:
+        twi_sb_printf(out, "%u", i->attr);
         break;
     case TWI_L_BARRIER:
         twi_sb_str(out, i->attr == TWI_SCOPE_GROUP ? "group" : "subgroup");

@@ -220,7 +220,7 @@ twi_span twi_span_step(const twi_func *f, twi_lid v, const twi_span *arg, int64_
 twi_span twi_span_of(const twi_func *f, twi_lid v, int depth) {
     const twi_lins *i = &f->ins.at[v];
     twi_span arg[3] = {TWI_SPAN_ALL, TWI_SPAN_ALL, TWI_SPAN_ALL};
-    bool memory = i->op == TWI_L_LLOAD || i->op == TWI_L_LSTORE;
+    bool memory = twi_loop_accesses(i->op);
     for (unsigned k = 0; k < i->nargs && k < 3 && depth > 0 && !memory; k++)
         if (!twi_is_float((tw_elem)f->ins.at[twi_larg(f, v, k)].elem))
             arg[k] = twi_span_of(f, twi_larg(f, v, k), depth - 1);

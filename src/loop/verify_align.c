@@ -95,7 +95,7 @@ static void access(twi_check *c, twi_lid v) {
 void twi_check_align(twi_check *c) {
     for (uint32_t k = 0; k < c->linked; k++) {
         unsigned op = c->f->ins.at[c->order[k]].op;
-        if (op == TWI_L_LLOAD || op == TWI_L_LSTORE)
+        if (twi_loop_accesses(op))
             access(c, c->order[k]);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * V3: what is read was written before. V4: indices stay inside. Both by intervals, and both only
- * say what is certain (loop.h); an index inside an `if` is looked at again with what its condition
- * says.
+ * V3: what is read was written before. V4: indices stay inside. V7: what is copied asynchronously
+ * is waited for. By intervals and places, and they only say what is certain (loop.h); an index
+ * inside an `if` is looked at again with what its condition says.
  */
 #include "loop/verify_state.h"
 
@@ -127,7 +127,7 @@ static uint32_t elements(const twi_check *c, twi_lid v) {
     const twi_object *o = &c->f->object.at[twi_check_access(c, v)->object];
     if (o->count > 1)
         return 1;
-    return i->op == TWI_L_LSTORE ? c->f->ins.at[twi_larg(c->f, v, o->rank)].count : i->count;
+    return twi_loop_stores(i->op) ? c->f->ins.at[twi_larg(c->f, v, o->rank)].count : i->count;
 }
 
 /* Index d of the access, all its elements together. */
@@ -205,7 +205,7 @@ static void written(twi_check *c, twi_lid v) {
         return;
     for (uint32_t k = 0; k < c->linked; k++) {
         twi_lid s = c->order[k];
-        if (c->f->ins.at[s].op == TWI_L_LSTORE &&
+        if (twi_loop_stores(c->f->ins.at[s].op) &&
             twi_check_access(c, s)->object == twi_check_access(c, v)->object &&
             may_precede(c, s, v) && !disjoint(c, s, v) && !twi_check_never_runs(c, s))
             return;
@@ -213,14 +213,34 @@ static void written(twi_check *c, twi_lid v) {
     twi_check_fail(c, TWI_LOOP_E_V3, v, "no store before it writes any such element");
 }
 
+/* ---- V7 ---- */
+
+/* What an asynchronous copy writes is read behind some wait: one that may run between the two. */
+static void waited(twi_check *c, twi_lid v) {
+    bool copied = false, waits = false;
+    for (uint32_t k = 0; k < c->linked; k++) {
+        const twi_lid s = c->order[k];
+        const unsigned op = c->f->ins.at[s].op;
+        copied = copied || (op == TWI_L_ASYNC_COPY &&
+                            twi_check_access(c, s)->object == twi_check_access(c, v)->object);
+        waits = waits || (op == TWI_L_ASYNC_WAIT && may_precede(c, s, v));
+    }
+    if (copied && !waits)
+        twi_check_fail(c, TWI_LOOP_E_V7, v,
+                       "no async_wait before it: elements are copied "
+                       "asynchronously");
+}
+
 void twi_check_memory(twi_check *c) {
     for (uint32_t k = 0; k < c->linked; k++) {
         twi_lid v = c->order[k];
         unsigned op = c->f->ins.at[v].op;
-        if ((op != TWI_L_LLOAD && op != TWI_L_LSTORE) || twi_check_never_runs(c, v))
+        if (!twi_loop_accesses(op) || twi_check_never_runs(c, v))
             continue;
         inside(c, v);
-        if (op == TWI_L_LLOAD)
+        if (op == TWI_L_LLOAD) {
             written(c, v);
+            waited(c, v);
+        }
     }
 }

@@ -77,8 +77,8 @@ static bool unconditional(const twi_check *c, twi_lid v) {
 static void meet(walk *w, const touch *before, twi_lid v) {
     twi_check *c = w->c;
     const twi_laccess *a = twi_check_access(c, before->v), *b = twi_check_access(c, v);
-    bool store_before = c->f->ins.at[before->v].op == TWI_L_LSTORE;
-    bool store_now = c->f->ins.at[v].op == TWI_L_LSTORE;
+    bool store_before = twi_loop_stores(c->f->ins.at[before->v].op);
+    bool store_now = twi_loop_stores(c->f->ins.at[v].op);
     if (a->object != b->object || store_before == store_now || a->mask || b->mask)
         return;
     twi_lid store = store_before ? before->v : v, load = store_before ? v : before->v;
@@ -118,7 +118,7 @@ static void body(walk *w, twi_lid first) {
         const twi_lins *i = &f->ins.at[v];
         if (i->op == TWI_L_BARRIER) {
             barrier(w, v);
-        } else if (i->op == TWI_L_LLOAD || i->op == TWI_L_LSTORE) {
+        } else if (twi_loop_accesses(i->op)) {
             if (f->object.at[twi_check_access(w->c, v)->object].kind != TWI_OBJ_SHARED)
                 continue;
             for (uint32_t k = 0; k < w->open.n; k++)

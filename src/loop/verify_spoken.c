@@ -43,12 +43,20 @@ static bool fold(const target *t, twi_lid v) {
 static bool wide(const target *t, twi_lid v) {
     const twi_laccess *a = &t->f->access.at[t->f->ins.at[v].attr];
     const twi_object *o = &t->f->object.at[a->object];
-    const twi_lid moved = t->f->ins.at[v].op == TWI_L_LSTORE ? twi_larg(t->f, v, o->rank) : v;
+    const twi_lid moved = twi_loop_stores(t->f->ins.at[v].op) ? twi_larg(t->f, v, o->rank) : v;
     const unsigned count = t->f->ins.at[moved].count;
     return !t->f->explicit_lanes && count > 1 &&
            count * tw_elem_size((tw_elem)o->elem) > t->caps->access_bytes;
 }
 
+static bool plain_copy(const target *t, twi_lid v) { return !twi_async_spoken(t->caps, t->f, v); }
+
+static bool none_async(const target *t, twi_lid v) {
+    (void)v;
+    return !t->caps->async_bytes;
+}
+
+#define ASYNC "no copy of these bytes runs beside its worker"
 #define FUNCTION "a function is written out in IEEE operations"
 #define LANES "there are no operations between lanes"
 #define WIDE "no worker accesses so many bytes at once"
@@ -64,6 +72,9 @@ static const refusal refusals[] = {
     {TWI_L_LANE_SHIFT, between, LANES},
     {TWI_L_LLOAD, wide, WIDE},
     {TWI_L_LSTORE, wide, WIDE},
+    {TWI_L_ASYNC_COPY, plain_copy, ASYNC},
+    {TWI_L_ASYNC_COMMIT, none_async, ASYNC},
+    {TWI_L_ASYNC_WAIT, none_async, ASYNC},
 };
 
 static bool body(const twi_loop *loop, const target *t, uint32_t func, twi_lid first) {

@@ -37,7 +37,7 @@ bool twi_check_never_runs(const twi_check *c, twi_lid v); /* in a body of no tri
 bool twi_check_objects(twi_check *c); /* V1 of objects; sizes that can be laid out */
 bool twi_check_types(twi_check *c);   /* V1 of instructions; tables are safe to index afterwards */
 void twi_check_varies(twi_check *c);  /* V2 */
-void twi_check_memory(twi_check *c);  /* V3, V4 */
+void twi_check_memory(twi_check *c);  /* V3, V4, V7 */
 void twi_check_align(twi_check *c);   /* V8 */
 void twi_check_shared(twi_check *c);  /* V6 */
 

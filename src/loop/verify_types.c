@@ -210,6 +210,9 @@ static bool structure(const item *t) {
         return (i->nargs == 1 && operand(t, 0)->elem == TW_BOOL && operand(t, 0)->count == 1 &&
                 i->attr <= TWI_IF_EDGE) ||
                wrong(t, "a bool is wanted");
+    case TWI_L_ASYNC_COMMIT:
+    case TWI_L_ASYNC_WAIT:
+        return i->nargs == 0 || wrong(t, "takes no operands");
     default:
         return i->attr <= TWI_SCOPE_GROUP || wrong(t, "no such scope");
     }
@@ -224,6 +227,24 @@ static const char *merge_fault(const twi_laccess *a, const twi_object *o, bool s
     return whole ? NULL : "atomics take numbers of 32 and 64 bits";
 }
 
+/* One instruction of the machine, which the load is a part of. */
+static const char *async_fault(const item *t, const twi_laccess *a, const twi_object *o) {
+    const twi_lid from = twi_larg(t->f, t->v, o->rank);
+    const twi_lins *load = &t->f->ins.at[from];
+    if (t->f->explicit_lanes || o->kind != TWI_OBJ_SHARED || a->merge || a->mask)
+        return "workers copy into shared objects, all elements or none";
+    if (load->op != TWI_L_LLOAD || t->f->access.at[load->attr].has_else ||
+        t->f->object.at[t->f->access.at[load->attr].object].kind != TWI_OBJ_ARRAY)
+        return "what is copied is a load of an array, without `else`";
+    unsigned uses = 0;
+    for (uint32_t k = 0; k < t->c->linked; k++)
+        for (uint32_t n = 0; n < t->f->ins.at[t->c->order[k]].nargs; n++)
+            uses += twi_larg(t->f, t->c->order[k], n) == from;
+    if (uses != 1 || t->c->parent[from] != t->c->parent[t->v])
+        return "its load stands in the same body, and nothing else uses it";
+    return NULL;
+}
+
 static const char *access_fault(const item *t) {
     const twi_lins *i = t->i;
     if (i->attr == 0 || i->attr >= t->f->access.n)
@@ -232,7 +253,7 @@ static const char *access_fault(const item *t) {
     if (a->object == 0 || a->object >= t->f->object.n)
         return "no such object";
     const twi_object *o = &t->f->object.at[a->object];
-    bool store = i->op == TWI_L_LSTORE;
+    bool store = twi_loop_stores(i->op);
     unsigned n = o->rank + (store ? 1u : 0u) + (a->mask ? 1u : 0u) + (a->has_else ? 1u : 0u);
     if (i->nargs != n || (store && a->has_else) || (a->has_else && !a->mask) ||
         a->mask > TWI_MASK_BOOL)
@@ -256,6 +277,8 @@ static const char *access_fault(const item *t) {
     }
     if (a->has_else && (operand(t, k)->elem != i->elem || operand(t, k)->count != i->count))
         return "the value outside is not of the result's type";
+    if (i->op == TWI_L_ASYNC_COPY)
+        return async_fault(t, a, o);
     if (a->merge)
         return merge_fault(a, o, store);
     return store && o->kind == TWI_OBJ_ARRAY && o->role == TWI_IN ? "an input is not stored" : NULL;
@@ -263,7 +286,7 @@ static const char *access_fault(const item *t) {
 
 static bool instruction(const item *t) {
     const twi_lins *i = t->i;
-    bool silent = i->op == TWI_L_IF || i->op == TWI_L_LSTORE || i->op == TWI_L_BARRIER;
+    bool silent = i->op == TWI_L_IF || twi_loop_silent(i->op);
     if (silent ? i->count != 0 : i->count == 0 || i->count > 4096 || !is_elem(i->elem))
         return wrong(t, "no such result");
     if (i->fold >= 1u << 24)
@@ -272,13 +295,13 @@ static bool instruction(const item *t) {
         return elementwise(t);
     if (!twi_loop_row_of(i->op)->built)
         return not_built(t, twi_loop_op_name(i->op));
-    if (i->op <= TWI_L_IF || i->op == TWI_L_BARRIER)
+    if (i->op <= TWI_L_IF || (twi_loop_silent(i->op) && !twi_loop_stores(i->op)))
         return structure(t);
     if (i->op <= TWI_L_IOTA)
         return leaf(t);
     if (i->op <= TWI_L_PERMUTE)
         return vector(t);
-    if (i->op >= TWI_L_LANE_FOLD)
+    if (i->op >= TWI_L_LANE_FOLD && i->op <= TWI_L_LANE_SHIFT)
         return lanes(t);
     const char *fault = access_fault(t);
     return !fault || wrong(t, fault);

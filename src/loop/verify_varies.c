@@ -56,7 +56,7 @@ static void visit(flow *w, twi_lid v) {
     if (parent)
         w->c->control[v] = w->c->control[parent] | condition(f, parent);
     uint8_t varies = value(w, v);
-    if (f->ins.at[v].op == TWI_L_LSTORE) {
+    if (twi_loop_stores(f->ins.at[v].op)) {
         uint32_t id = twi_check_access(w->c, v)->object;
         uint8_t kind = f->object.at[id].kind;
         const twi_object *o = &f->object.at[id];

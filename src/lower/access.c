@@ -367,6 +367,24 @@ void twi_w_fetch(twi_lowering *w, twi_id load) {
     twi_w_forget(w, mark);
 }
 
+bool twi_w_run_of(const twi_lowering *w, twi_id load, twi_run *run) {
+    wide at;
+    if (!find_wide(w, load, &at))
+        return false;
+    *run = at.run;
+    return true;
+}
+
+twi_lid twi_w_load_run(twi_lowering *w, twi_id load) {
+    wide at;
+    twi_mask mask = {0, 0, 0};
+    if (!find_wide(w, load, &at))
+        return 0;
+    form f = open_wide(w, load, &at, &mask);
+    twi_lid m = twi_w_access_mask(w, &f.access, f.count, &mask);
+    return twi_w_load(w, f.access, f.index, f.count, m, 0);
+}
+
 void twi_w_flush(twi_lowering *w, twi_id store) {
     wide at;
     twi_lid index[TWI_MAX_RANK];

@@ -251,11 +251,12 @@ static void count_access(twi_lowering *w, const twi_laccess *a, const twi_lid *i
     if (w->tally &&
         twi_count_touch(w->c.f, &(twi_touch){a, index, count, store, w->trips, loop, trips, mask},
                         w->tally))
-        twi_w_waits(w);
+        twi_w_waits(w, a->early);
 }
 
 twi_lid twi_w_load(twi_lowering *w, twi_laccess access, const twi_lid *index, unsigned count,
                    twi_lid mask, twi_lid other) {
+    access.early = w->early && w->c.f->object.at[access.object].kind == TWI_OBJ_ARRAY;
     count_access(w, &access, index, count, false, mask);
     return twi_lb_load(&w->c, access, index, count, mask, other);
 }
@@ -264,6 +265,11 @@ void twi_w_store(twi_lowering *w, twi_laccess access, const twi_lid *index, twi_
                  twi_lid mask) {
     count_access(w, &access, index, twi_w_count(w, value), true, mask);
     twi_lb_store(&w->c, access, index, value, mask);
+}
+
+void twi_w_async_copy(twi_lowering *w, twi_laccess access, const twi_lid *index, twi_lid value) {
+    count_access(w, &access, index, twi_w_count(w, value), true, 0);
+    twi_lb_async_copy(&w->c, access, index, value);
 }
 
 static void opened(twi_lowering *w, double trips, twi_lid prev) {

@@ -160,7 +160,7 @@ bool twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out) {
 
 static void count_exchange(double rounds, twi_features *out) {
     out->lane_rounds += rounds;
-    out->waits = false;
+    out->waits[0] = out->waits[1] = false;
 }
 
 typedef struct {
@@ -174,11 +174,11 @@ static void count_ins(const twi_func *f, const twi_lins *i, const around *a, twi
     if (i->op < TWI_ELEMENTWISE_END) {
         if (!(i->flags & TWI_FLAG_INDEX))
             out->ops[twi_op_row(i->op)->price] += trips;
-    } else if (i->op == TWI_L_LLOAD || i->op == TWI_L_LSTORE) {
+    } else if (twi_loop_accesses(i->op)) {
         twi_touch t = {&f->access.at[i->attr],
                        &f->args.at[i->arg],
                        i->count,
-                       i->op == TWI_L_LSTORE,
+                       twi_loop_stores(i->op),
                        trips,
                        a->loop,
                        a->loop_trips,
@@ -189,8 +189,9 @@ static void count_ins(const twi_func *f, const twi_lins *i, const around *a, twi
         if (t.access->mask != TWI_MASK_NONE)
             t.mask = t.index[rank + t.store];
         bool far = twi_count_touch(f, &t, out);
-        out->rounds += far && !out->waits ? a->round : 0;
-        out->waits = out->waits || far;
+        const bool early = t.access->early;
+        *(early ? &out->early : &out->rounds) += far && !out->waits[early] ? a->round : 0;
+        out->waits[early] = out->waits[early] || far;
     } else if (i->op == TWI_L_LANE_FOLD) {
         count_exchange(trips * (i->attr >> 16), out);
     } else if (i->op >= TWI_L_LANE_XOR && i->op <= TWI_L_LANE_SHIFT) {
@@ -198,7 +199,7 @@ static void count_ins(const twi_func *f, const twi_lins *i, const around *a, twi
     } else if (i->op == TWI_L_BARRIER) {
         out->barriers += trips;
         out->meets = true;
-        out->waits = false;
+        out->waits[0] = out->waits[1] = false;
     }
 }
 
@@ -213,7 +214,7 @@ static void count_body(const twi_func *f, twi_lid first, const around *at, doubl
             inner.trips *= inner.loop_trips;
             inner.round = inner.trips;
             out->trips += inner.trips;
-            out->waits = false;
+            out->waits[0] = out->waits[1] = false;
         } else if (i->op == TWI_L_UNROLL) {
             inner.trips *= i->attr;
         } else if (i->op == TWI_L_IF && i->attr == TWI_IF_EDGE) {
@@ -222,7 +223,7 @@ static void count_body(const twi_func *f, twi_lid first, const around *at, doubl
         count_ins(f, i, at, out);
         count_body(f, i->body, &inner, groups, out);
         if (inner.round != at->round)
-            out->waits = false;
+            out->waits[0] = out->waits[1] = false;
     }
 }
 

@@ -23,6 +23,7 @@ const char *twi_features_text(twi_arena *arena, const twi_features *f) {
                {"bytes", bytes},
                {"sectors", sectors},
                {"rounds", f->rounds},
+               {"early", f->early},
                {"trips", f->trips},
                {"lane_rounds", f->lane_rounds},
                {"barriers", f->barriers},

@@ -53,12 +53,13 @@ void twi_w_event_trips(twi_lowering *w, unsigned axis) {
 
 /* Of several that follow one another the first says it all. */
 static void record_wait(twi_lowering *w, twi_event e) {
-    if (w->tally && !(w->events.n && w->events.at[w->events.n - 1].kind == e.kind))
+    const twi_event *last = w->events.n ? &w->events.at[w->events.n - 1] : NULL;
+    if (w->tally && !(last && last->kind == e.kind && last->early == e.early))
         twi_push(w->arena, &w->events, e);
 }
 
-void twi_w_waits(twi_lowering *w) {
-    record_wait(w, (twi_event){.kind = TWI_EVENT_WAIT, .trips = w->round});
+void twi_w_waits(twi_lowering *w, bool early) {
+    record_wait(w, (twi_event){.kind = TWI_EVENT_WAIT, .trips = w->round, .early = early});
 }
 
 void twi_w_ready(twi_lowering *w) { record_wait(w, (twi_event){.kind = TWI_EVENT_READY}); }
@@ -171,11 +172,11 @@ static void count(twi_features *tally, const twi_event *e, bool barrier) {
     tally->barriers += barrier ? e->trips : 0;
     tally->meets = tally->meets || barrier;
     if (barrier || e->kind == TWI_EVENT_READY)
-        tally->waits = false;
-    if (e->kind != TWI_EVENT_WAIT || tally->waits)
+        tally->waits[0] = tally->waits[1] = false;
+    if (e->kind != TWI_EVENT_WAIT || tally->waits[e->early])
         return;
-    tally->rounds += e->trips;
-    tally->waits = true;
+    *(e->early ? &tally->early : &tally->rounds) += e->trips;
+    tally->waits[e->early] = true;
 }
 
 void twi_w_settle_barriers(twi_lowering *w) {

@@ -32,8 +32,9 @@ typedef struct twi_features {
                         them in memory; a worker */
     double rounds;   /* times that a worker waits for far memory: loads between two exchanges or in
                         one trip of a rolled loop wait together */
+    double early;    /* likewise for data of later trips, beside the math of this one */
     bool meets;      /* has barriers, however often they run */
-    bool waits;      /* while counting: such loads are under way */
+    bool waits[2];   /* while counting: such loads are under way, for this trip, for later ones */
     uint32_t arrays; /* length of the tables by array id */
     uint32_t status; /* array of checked indices' status, which is not counted; 0: none */
     uint32_t code;   /* instructions with unrolling: code size */

@@ -123,12 +123,19 @@ static twi_laccess stage_access(const twi_lowering *w, uint32_t object) {
     return (twi_laccess){.object = object, .dim = (uint8_t)(rank ? rank - 1 : 0)};
 }
 
+static void into_tile(twi_lowering *w, twi_laccess to, const twi_lid *index, twi_lid x) {
+    if (w->async)
+        twi_w_async_copy(w, to, index, x);
+    else
+        twi_w_store(w, to, index, x, 0);
+}
+
 static void copy_element(twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
     twi_lid index[TWI_MAX_LOOPS];
     uint32_t mark = twi_w_scope(w);
     twi_lid x = twi_w_array_load(w, s->value, true);
     stage_index(w, s, index);
-    twi_w_store(w, stage_access(w, object), index, x, 0);
+    into_tile(w, stage_access(w, object), index, x);
     twi_w_forget(w, mark);
 }
 
@@ -389,6 +396,36 @@ static void copy_by_map(twi_lowering *w, unsigned stage,
     twi_w_forget(w, mark);
     w->frame = tile;
     w->digit = digit;
+}
+
+/* Wide where the array's and the tile's elements are neighbours alike, else one by one. */
+static void issue(twi_lowering *w, const copy *c) {
+    twi_lid index[TWI_MAX_LOOPS];
+    const unsigned depth = twi_w_depth(w);
+    const twi_id load = c->stage->value;
+    twi_laccess to = stage_access(w, c->object);
+    twi_run run = {0, 0, 0};
+    const bool wide = c->runs && twi_w_run_of(w, load, &run) && run.axis == c->run.axis &&
+                      run.digit == c->run.digit && run.count == c->run.count;
+    if (!wide)
+        open_copy(w, TWI_LV_SLOT);
+    w->copying = true;
+    const twi_lid x = wide ? twi_w_load_run(w, load) : twi_w_array_load(w, load, true);
+    w->copying = false;
+    to.align = wide ? run_bytes(w, c->object, &run) : 0;
+    copied_index(w, c->stage, c->part, c->n, index);
+    into_tile(w, to, index, x);
+    twi_w_shut(w, depth);
+}
+
+void twi_w_stage_issue(twi_lowering *w, unsigned stage) {
+    const twi_stage_plan *s = &w->plan->stage[stage];
+    w->async = true;
+    if (s->copy_axes)
+        copy_by_map(w, stage, issue);
+    else
+        twi_w_stage_copy(w, stage);
+    w->async = false;
 }
 
 void twi_w_stage_open(twi_lowering *w, unsigned stage) {

@@ -60,6 +60,7 @@ typedef struct {
     twi_lid barrier;        /* TOUCH: before it */
     uint64_t reads, writes; /* sets of shared objects, by effect number; versions as of trip 0 */
     double trips;           /* of the barrier; WAIT: of the body of the innermost rolled loop */
+    bool early;             /* WAIT: in another trip */
 } twi_event;
 
 typedef struct twi_lowering {
@@ -102,6 +103,8 @@ typedef struct twi_lowering {
     uint32_t
         *next_object; /* by CARRY: where its new value waits for the end of the trip; 0: in place */
     bool copying;     /* filling a stage: loads go to the array */
+    bool async;       /* by copies that run beside the worker */
+    bool early;       /* for a later trip */
     TWI_VEC(twi_event) events;
     TWI_VEC(twi_ring) rings;
     uint32_t effects, versions; /* numbers given out; of versions */
@@ -139,6 +142,7 @@ twi_lid twi_w_load(twi_lowering *w, twi_laccess access, const twi_lid *index, un
                    twi_lid mask, twi_lid other);
 void twi_w_store(twi_lowering *w, twi_laccess access, const twi_lid *index, twi_lid value,
                  twi_lid mask);
+void twi_w_async_copy(twi_lowering *w, twi_laccess access, const twi_lid *index, twi_lid value);
 twi_lid twi_w_for(twi_lowering *w, twi_lid lo, twi_lid hi, uint32_t step);
 twi_lid twi_w_unroll(twi_lowering *w, uint32_t n);
 void twi_w_if(twi_lowering *w, twi_lid condition);
@@ -236,6 +240,9 @@ typedef struct {
 } twi_run;
 /* Opens all slots of the axes, those of the run by whole runs. */
 void twi_w_open_run(twi_lowering *w, uint64_t axes, const twi_run *run);
+bool twi_w_run_of(const twi_lowering *w, twi_id load, twi_run *run); /* of a wide load */
+/* One access of it; the slots are opened up to there. */
+twi_lid twi_w_load_run(twi_lowering *w, twi_id load);
 /* The private object between wide accesses and single elements: an element a slot, in the storage
  * type. Its access at the open slots: one element, or as many as follow along an axis (-1: none).
  */
@@ -425,7 +432,8 @@ void twi_w_stage_copy(twi_lowering *w, unsigned stage); /* fills the open trip's
 /* The same in two parts: the array into private slots, those into the version. */
 void twi_w_stage_take(twi_lowering *w, unsigned stage);
 void twi_w_stage_put(twi_lowering *w, unsigned stage);
-int twi_w_stage_of(const twi_lowering *w, twi_id load); /* active stage holding it; -1 */
+void twi_w_stage_issue(twi_lowering *w, unsigned stage); /* starts copying to the version */
+int twi_w_stage_of(const twi_lowering *w, twi_id load);  /* active stage holding it; -1 */
 twi_lid twi_w_stage_load(twi_lowering *w, unsigned stage);
 /* Does a worker read several elements of the tile at once? Then they are fetched into its buffer,
  * as those of arrays are. */
@@ -443,8 +451,9 @@ void twi_w_event_loop(twi_lowering *w, bool begin);
 void twi_w_event_trips(twi_lowering *w, unsigned axis); /* begins a loop over its serial digit */
 uint64_t twi_w_effect(twi_lowering *w);                 /* a new effect number's bit */
 twi_ring twi_w_ring(twi_lowering *w, unsigned n, unsigned axis); /* of n versions */
-void twi_w_waits(twi_lowering *w); /* for the tally: a load of far memory; all that was under way */
-void twi_w_ready(twi_lowering *w); /* is there */
+/* For the tally: a load of far memory, early or not; all that was under way is there. */
+void twi_w_waits(twi_lowering *w, bool early);
+void twi_w_ready(twi_lowering *w);
 void twi_w_settle_barriers(twi_lowering *w); /* takes out what no conflict needs; at the end */
 /* A scope that stores what it loads, by a plan that gives nothing to lanes and subgroups: one
  * worker of the group does it all. */

@@ -301,13 +301,11 @@ static bool read_stage_part(twi_plan_reader *r, const twi_frame *f, twi_stage_pl
         return read_maps(r, &s->copy_axes, s->copy);
     if (twi_plan_is(r, "via")) {
         twi_plan_reader ahead = *r;
-        const bool later =
-            twi_plan_next(&ahead) && (twi_plan_is(&ahead, "async") || twi_plan_is(&ahead, "bulk"));
-        if (!later)
-            return read_word_of(r, TWI_WORDS_COPY, "sync or regs", &s->via);
+        if (!twi_plan_next(&ahead) || !twi_plan_is(&ahead, "bulk"))
+            return read_word_of(r, TWI_WORDS_COPY, "sync, regs or async", &s->via);
         *r = ahead;
         return twi_plan_fail(r, TWI_PLAN_LATER,
-                             "'via %.*s' is not built yet: stages copy by sync or regs",
+                             "'via %.*s' is not built yet: stages copy by sync, regs or async",
                              (int)r->len, word(r));
     }
     if (twi_plan_is(r, "swizzle"))

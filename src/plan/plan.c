@@ -122,7 +122,7 @@ const char *const twi_plan_words[TWI_WORD_SETS][TWI_MAX_WORDS] = {
                        [TWI_TO_SHARED] = "shared"},
     [TWI_WORDS_GROUPS] =
         {[TWI_GROUPS_COLS] = "cols", [TWI_GROUPS_BAND] = "band", [TWI_GROUPS_HILBERT] = "hilbert"},
-    [TWI_WORDS_COPY] = {[TWI_VIA_REGS] = "regs"},
+    [TWI_WORDS_COPY] = {[TWI_VIA_REGS] = "regs", [TWI_VIA_ASYNC] = "async"},
     [TWI_WORDS_CLASS] =
         {[TWI_ORDER_FREE] = "free", [TWI_ORDER_TREE] = "tree", [TWI_ORDER_CANONICAL] = "canonical"},
 };

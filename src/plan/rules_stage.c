@@ -149,6 +149,27 @@ static bool regs_fit(const twi_judge *j, const twi_stage_plan *s) {
     return true;
 }
 
+/* What is under way during the math needs a version of its own; the machine copies bytes as they
+ * are and writes 0 beyond the array. */
+static bool async_fits(const twi_judge *j, const twi_stage_plan *s) {
+    const char *name = twi_value_name(j->ir, s->value);
+    if (!s->shared)
+        return twi_refuse(j->why, "stage %s: via async: only into shared memory", name);
+    if (s->window < 2)
+        return twi_refuse(
+            j->why,
+            "stage %s: via async, window 1: the copy of a trip is under way while the "
+            "one before computes: window 2 or more",
+            name);
+    if (j->ir->access.at[twi_ins_of(j->ir, s->value)->attr].proof != TWI_ACCESS_PROVED)
+        return twi_refuse(
+            j->why, "stage %s: via async: its indices are not proved inside %s", name,
+            twi_text(
+                &j->ir->ctx->names,
+                j->ir->array.at[j->ir->access.at[twi_ins_of(j->ir, s->value)->attr].array].name));
+    return true;
+}
+
 /* Versions are told apart by trips; what is copied ahead of its trip must not depend on it. */
 static bool window_fits(const twi_judge *j, const twi_stage_plan *s, const twi_frame *f) {
     const char *name = twi_value_name(j->ir, s->value);
@@ -175,7 +196,7 @@ static bool window_fits(const twi_judge *j, const twi_stage_plan *s, const twi_f
     if (is_stored(j, array))
         return twi_refuse(j->why, "stage %s: via %s: the scope stores %s, which it loads early",
                           name, via, twi_text(&j->ir->ctx->names, j->ir->array.at[array].name));
-    return regs_fit(j, s);
+    return s->via == TWI_VIA_REGS ? regs_fit(j, s) : async_fits(j, s);
 }
 
 static bool stage_fits(const twi_judge *j, const twi_stage_plan *s) {

@@ -181,9 +181,11 @@ static double implicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_fea
     double unit = most(issue * subs, pipe_turns(caps, f, subs) * caps->turn_ns);
     double waves = groups / (units * resident(caps, f));
     waves = waves < 8 ? ceil(waves) : waves + 0.5; /* the tail of many waves is a small part */
+    /* What is under way for later trips and the math of this one go on beside each other. */
     double chain = caps->group_ns + waits(f) * caps->latency_ns +
                    f->lane_rounds * caps->lane_round_ns + f->trips * caps->trip_ns +
-                   f->barriers * caps->barrier_ns * (1 + subs / 8) + alone_ns(f, issue);
+                   f->barriers * caps->barrier_ns * (1 + subs / 8) +
+                   most(alone_ns(f, issue), f->early * caps->latency_ns);
     double all = ceil(groups / units) * unit, moving = moving_ns(ir, caps, f);
     chain *= waves;
     return caps->launch_ns + sqrt(chain * chain + all * all + moving * moving);

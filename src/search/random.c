@@ -338,7 +338,10 @@ static void draw_window(draw *d, twi_stage_plan *s) {
     if (chance(d, 2))
         return;
     s->window = (uint8_t)(1 + below(d, 4));
-    s->via = s->copy_axes && !chance(d, 3) ? TWI_VIA_REGS : TWI_VIA_SYNC;
+    if (s->shared && chance(d, 3))
+        s->via = TWI_VIA_ASYNC;
+    else if (s->copy_axes && !chance(d, 3))
+        s->via = TWI_VIA_REGS;
 }
 
 /* A stage with the tile's digits in any order, axis after axis or mixed. */

@@ -148,6 +148,37 @@ static void shifts_and_atomics(void **state) {
     assert_int_equal(r.fault.kind, TWI_FAULT_RACE);
 }
 
+/* Copies beside the math: what is read before the wait, before the barrier behind it, or copied
+ * into a version that others still read. */
+static void asynchronous(void **state) {
+    bench *b = *state;
+    static const char wait[] = "    async_wait 0\n    barrier group\n";
+    static const struct {
+        const char *from, *to, *names;
+    } list[] = {
+        {"    async_wait 0\n", "    async_wait 1\n", "has not waited for"},
+        {wait, "    barrier group\n    async_wait 0\n", "written by worker"},
+        {wait, "    async_wait 0\n    barrier subgroup\n", "written by worker"},
+        {"ring[%17, %5]", "ring[%11, %5]", "has not waited for"},
+    };
+    float x[96], y[24], z[24];
+    void *data[] = {x, y, z};
+    for (int k = 0; k < 96; k++)
+        x[k] = (float)(k * k);
+    twi_interp_result r = run_loop(b, read_loop(b, beside), data, NULL);
+    clean(&r);
+    for (int k = 0; k < 24; k++) {
+        const float *row = x + k / 8 * 32 + 7 - k % 8;
+        assert_true(y[k] == row[24] + row[8] + row[16] + row[24] && z[k] == y[k]);
+    }
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+        const char *text = edited(b, beside, list[k].from, list[k].to);
+        r = run_loop(b, read_loop(b, text), data, NULL);
+        if (r.fault.kind != TWI_FAULT_RACE || !strstr(r.fault.text, list[k].names))
+            fail_msg("case %zu: fault %d, %s", k, (int)r.fault.kind, r.fault.text);
+    }
+}
+
 /* A subgroup barrier orders the lanes of a subgroup, not two subgroups. */
 static void subgroup_barrier(void **state) {
     bench *b = *state;
@@ -275,6 +306,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(second_barrier, setup, teardown),
         cmocka_unit_test_setup_teardown(subgroup_barrier, setup, teardown),
         cmocka_unit_test_setup_teardown(shifts_and_atomics, setup, teardown),
+        cmocka_unit_test_setup_teardown(asynchronous, setup, teardown),
         cmocka_unit_test_setup_teardown(explicit_lanes, setup, teardown),
         cmocka_unit_test_setup_teardown(recipes, setup, teardown),
     };

@@ -73,7 +73,8 @@ typedef struct {
     size_t n[2]; /* elements of the outputs */
 } subject;
 
-static const subject subjects[] = {{two_folds, {3, 3}}, {lanes, {300, 3}}, {running, {12, 1}}};
+static const subject subjects[] = {
+    {two_folds, {3, 3}}, {lanes, {300, 3}}, {running, {12, 1}}, {beside, {24, 24}}};
 
 static float x[3 * 101], want[2][300], got[2][300];
 
@@ -117,7 +118,7 @@ static void planted(void **state) {
                 if (!noticed(b, s, mutant, &fault))
                     fail_msg("%s, place %u of subject %zu: not noticed\n%s",
                              twi_mutation_name(kind), place, k, once);
-                if (kind == TWI_MUTATE_DROP_BARRIER)
+                if (kind == TWI_MUTATE_DROP_BARRIER || kind == TWI_MUTATE_DROP_WAIT)
                     assert_int_equal(fault, TWI_FAULT_RACE);
                 if (kind == TWI_MUTATE_WRITE_PAST || kind == TWI_MUTATE_READ_PAST)
                     assert_int_equal(fault, TWI_FAULT_OUTSIDE);
@@ -131,7 +132,7 @@ static void planted(void **state) {
     }
     for (unsigned kind = 0; kind < TWI_MUTATIONS; kind++)
         assert_true(places[kind] > 0);
-    assert_int_equal(places[TWI_MUTATE_DROP_BARRIER], 3);
+    assert_int_equal(places[TWI_MUTATE_DROP_BARRIER], 4);
 }
 
 /* A legalized SIMT module (shuffles in rounds) gives the same bits and depths. */

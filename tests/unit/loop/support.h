@@ -105,6 +105,50 @@ static inline int teardown(void **state) {
     return 0;
 }
 
+/* Y = Z = sums of X in blocks of 8 columns, of which each worker copies one element beside the sum
+ * of the block before, into one of two versions, and reads another's. The first block is the last
+ * too. */
+static const char beside[] =
+    "loop k target simt4\n"
+    "argument 1 X in f32[3, 32]\nargument 2 Y out f32[3, 8]\nargument 3 Z out f32[3, 8]\n"
+    "entry main {\n  launch k_main grid 3\n}\n"
+    "func k_main entry 0 scope 0 implicit lanes 4 subs 2 {\n"
+    "  array X = 1 f32[3, 32] stride [32, 1]\n"
+    "  array Y = 2 f32[3, 8] stride [8, 1]\n"
+    "  array Z = 3 f32[3, 8] stride [8, 1]\n"
+    "  private s f32[1] stride [1]\n"
+    "  shared ring f32[2, 8] stride [8, 1]\n"
+    "  %1 = id grid\n  %2 = id sub\n  %3 = id lane\n"
+    "  %4 = mul %2, 4\n  %5 = add %4, %3\n  %6 = sub 7, %5\n"
+    "  %7 = const -0 identity : f32\n  store s[0] = %7\n"
+    "  %8 = add %5, 24\n"
+    "  %9 = load X[%1, %8] : f32\n"
+    "  async_copy ring[0, %5] = %9\n"
+    "  async_commit\n"
+    "  for %10 in 0 .. 4 {\n"
+    "    %11 = imod %10, 2\n"
+    "    async_wait 0\n"
+    "    barrier group\n"
+    "    %12 = add %10, 1\n"
+    "    %13 = lt %12, 4 : bool\n"
+    "    if %13 {\n"
+    "      %14 = mul %12, 8\n"
+    "      %15 = add %14, %5\n"
+    "      %16 = load X[%1, %15] early : f32\n"
+    "      %17 = imod %12, 2\n"
+    "      async_copy ring[%17, %5] = %16\n"
+    "    }\n"
+    "    async_commit\n"
+    "    %18 = load ring[%11, %6] : f32\n"
+    "    %19 = load s[0] : f32\n"
+    "    %20 = add %19, %18 fold 7 : f32\n"
+    "    store s[0] = %20\n"
+    "  }\n"
+    "  %21 = load s[0] : f32\n"
+    "  store Y[%1, %5] = %21\n"
+    "  store Z[%1, %5] = %21\n"
+    "}\n";
+
 static inline twi_loop *read_loop(bench *b, const char *text) {
     twi_loop *loop = twi_loop_parse(b->ctx, &b->ctx->arena, NULL, "test.loop", text, strlen(text));
     if (!loop)

@@ -203,6 +203,14 @@ static void broken(void **state) {
          "6 to 6"},
         {simt, "store Y[%1] = %17", "%50 = add %5, 5\n    store Y[%50] = %17", 0, ""},
         {lanes, "for %10 in 0 .. 4", "for %10 in 0 .. 0", 0, ""},
+        {beside, "async_wait 0", "async_wait 1", 0, ""},
+        {beside, "    async_wait 0\n", "", TWI_LOOP_E_V7, "no async_wait before it"},
+        {beside, "async_copy ring[0, %5] = %9", "async_copy ring[0, %5] = %7", TWI_LOOP_E_V1,
+         "a load of an array"},
+        {beside, "async_copy ring[0, %5] = %9", "async_copy s[0] = %9", TWI_LOOP_E_V1,
+         "into shared objects"},
+        {beside, "  async_commit\n  for", "  %90 = add %9, %9 : f32\n  async_commit\n  for",
+         TWI_LOOP_E_V1, "nothing else uses it"},
     };
     judge(b, list, sizeof list / sizeof *list);
 }

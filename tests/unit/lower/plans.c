@@ -172,6 +172,12 @@ static const subject given_plans[] = {
     STAGED("M=20 N=24 K=37", "T=f32", "5", ", via regs, window 3", ", via regs"),
     STAGED("M=19 N=23 K=15", "T=f32", "2", ", via regs, window 4", ", window 4"),
     STAGED("M=20 N=24 K=7", "T=f32", "1", ", via regs, window 4", ", window 3"),
+    STAGED("M=20 N=24 K=40", "T=f32", "5", ", via async, window 3", ", via async, window 3"),
+    STAGED("M=20 N=24 K=40", "T=bf16", "5", ", via async, window 2", ", via async, window 4"),
+    STAGED("M=19 N=23 K=37", "T=f32", "5", ", via async, window 4", ", via regs, window 2"),
+    STAGED("M=19 N=23 K=37", "T=f32", "5", ", window 2", ", via async, window 2"),
+    STAGED("M=20 N=24 K=15", "T=f32", "2", ", via async, window 4", ", via regs, window 4"),
+    STAGED("M=20 N=24 K=7", "T=f32", "1", ", via async, window 2", ", via async, window 4"),
     {"gemm", "M=50 N=19 K=37", "T=f32", "cpu-avx512",
      "plan gemm/0 class=free\n"
      "frame f: m = grid 3, loop 4, slot 5 ; n = grid 1, loop 2, lane 16 ; k = serial 5, loop 8\n"
@@ -335,6 +341,7 @@ static void same_features(const trial *t0, const twi_features *t, const twi_feat
         {"trips", t->trips, c->trips},
         {"turns of banks", t->turns, c->turns},
         {"rounds of loads", t->rounds, c->rounds},
+        {"rounds of early loads", t->early, c->early},
         {"indexed private elements", t->indexed, c->indexed},
         {"code", t->code, c->code},
         {"shared bytes", t->shared_bytes, c->shared_bytes},

@@ -372,6 +372,13 @@ static void stages(void **state) {
                    "stage B: shared, order k, copy k = slot 16, via regs",
          "stages via regs hold 80 slots > 64"},
         {GEMM, "simt32", GEMM_SLIM SLIM_COPY ", window 8", "stages take shared 65536 B > 49152 B"},
+        {GEMM, "simt32", GEMM_SLIM SLIM_COPY ", via async, window 3", ""},
+        {GEMM, "simt32", GEMM_SLIM "stage A: shared, order k m, via async, window 2", ""},
+        {GEMM, "simt32", GEMM_SLIM SLIM_COPY ", via async",
+         "stage A: via async, window 1: the copy of a trip is under way while the one before "
+         "computes: window 2 or more"},
+        {GEMM, "cpu-avx512", GEMM_CPU "stage A: scratch, order m k, via async, window 2",
+         "stage A: via async: only into shared memory"},
         {ATTENTION, "simt32", ATTENTION_SIMT "stage K: shared, order j d, window 3", ""},
         {ATTENTION, "simt32",
          ATTENTION_SIMT "stage K: shared, order j d, copy j = sub 8, slot 4 ; d = lane 32, via "

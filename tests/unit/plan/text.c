@@ -79,7 +79,7 @@ static void round_trip(void **state) {
         "slot 4 ; k = serial 4, loop 4, slot 4\n"
         "stage A: shared, order m k, pad 4, copy m = slot 2, sub 8, lane 8@4 ; k = lane 4, "
         "slot 4, via regs, window 2\n"
-        "stage B: shared, order k n, window 3\n"
+        "stage B: shared, order k n, via async, window 3\n"
         "entry main\n");
     goes_round(ctx, attention_of(ctx, 64, 96, 32),
                "plan attention/0 class=free\n"
@@ -208,7 +208,8 @@ static void faults(void **state) {
     fault(ctx, ir, FRAME "stage X: global, order w\n", 701, "3:10", "'global'");
     fault(ctx, ir, FRAME "stage X: shared, order w, pad 0\n", 712, "3:31", "1 to 1024");
     fault(ctx, ir, FRAME "stage X: shared, order w, via bulk\n", 714, "3:31", "'via bulk'");
-    fault(ctx, ir, FRAME "stage X: shared, order w, via post\n", 701, "3:31", "sync or regs");
+    fault(ctx, ir, FRAME "stage X: shared, order w, via post\n", 701, "3:31",
+          "sync, regs or async");
     fault(ctx, ir, FRAME "stage X: shared, order w, window 9\n", 712, "3:34", "1 to 8");
     fault(ctx, ir, FRAME "stage X: shared, order w, swizzle 128\n", 714, "3:27", "pad");
     fault(ctx, ir, FRAME "stage X: shared, order\n", 701, "3:18", "digits");
