@@ -160,6 +160,7 @@ typedef struct twi_emitter {
     unsigned depth;
     twi_spelled *value;             /* by instruction */
     const char **object;            /* by object; NULL: not used yet */
+    bool *idle;                     /* by object: private, and no value is read from it */
     TWI_VEC(const char *) have;     /* keys of printed parts */
     TWI_VEC(const char *) prologue; /* lines at the top of the function, in order of first use */
     TWI_VEC(const char *) locals;   /* likewise, at the top of a group */

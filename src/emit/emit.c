@@ -36,14 +36,37 @@ static unsigned indices(const twi_func *f, twi_lid v) {
     return twi_loop_accesses(i->op) ? f->object.at[f->access.at[i->attr].object].rank : 0;
 }
 
-/* Counts the uses of every value that some effect needs; what stays at zero is not printed. */
-static void count_uses(twi_emitter *e) {
-    TWI_VEC(twi_lid) todo = {0};
+/* The object that a load or store is of; 0: v is neither. */
+static uint32_t object_of(const twi_func *f, twi_lid v) {
+    const twi_lins *i = &f->ins.at[v];
+    const bool access = i->op == TWI_L_LLOAD || i->op == TWI_L_LSTORE;
+    return access ? f->access.at[i->attr].object : 0;
+}
+
+typedef TWI_VEC(twi_lid) values;
+
+/* Something is read from it: what is stored there counts. */
+static void wake(twi_emitter *e, uint32_t object, values *todo) {
+    e->idle[object] = false;
     for (uint32_t v = 1; v < e->f->ins.n; v++)
-        if (is_effect(e->f->ins.at[v].op))
+        if (e->f->ins.at[v].op == TWI_L_LSTORE && object_of(e->f, v) == object)
+            twi_push(e->arena, todo, v);
+}
+
+/* Counts the uses of every value that some effect needs; what stays at zero is not printed, nor is
+ * what is stored where nothing is read. */
+static void count_uses(twi_emitter *e) {
+    values todo = {0};
+    e->idle = TWI_NEW_N(e->arena, bool, e->f->object.n + 1);
+    for (uint32_t o = 1; o < e->f->object.n; o++)
+        e->idle[o] = e->f->object.at[o].kind == TWI_OBJ_PRIVATE;
+    for (uint32_t v = 1; v < e->f->ins.n; v++)
+        if (is_effect(e->f->ins.at[v].op) && !e->idle[object_of(e->f, v)])
             twi_push(e->arena, &todo, v);
     while (todo.n) {
         const twi_lid v = todo.at[--todo.n], scalar = twi_below(e->f, v);
+        if (e->idle[object_of(e->f, v)])
+            wake(e, object_of(e->f, v), &todo);
         if (scalar && e->value[scalar].uses++ == 0)
             twi_push(e->arena, &todo, scalar);
         if (scalar)
@@ -168,7 +191,8 @@ static void body(twi_emitter *e, twi_lid first) {
             twi_line(e, "if (%s) {", e->value[twi_larg(e->f, v, 0)].text);
             break;
         case TWI_L_LSTORE:
-            twi_emit_store(e, v);
+            if (!e->idle[object_of(e->f, v)])
+                twi_emit_store(e, v);
             continue;
         case TWI_L_BARRIER:
             barrier(e, ins->attr);
