@@ -55,9 +55,12 @@ struct twi_emitter;
 /* How a function stands around its body: C has entries over a range of groups (head_c.c), SIMT
  * languages kernels that every worker runs (head_simt.c). */
 typedef struct {
-    void (*open)(struct twi_emitter *e, uint32_t func, twi_sb *out); /* all before the body */
+    void (*signature)(struct twi_emitter *e, uint32_t func, twi_sb *out);
+    void (*open)(struct twi_emitter *e, twi_sb *out); /* from the brace to the body */
     const char *close, *end; /* of what is around the body; of the function */
-    unsigned depth;          /* of the body's lines */
+    const char *call; /* all behind the signature where an earlier function, %s, does the same;
+                         NULL: the language calls no function of this kind */
+    unsigned depth;   /* of the body's lines */
     const char *(*argument)(struct twi_emitter *e, twi_lid v); /* LSCALAR, STRIDE, TRIP, ID */
     const char *(*stride)(struct twi_emitter *e, uint32_t object, unsigned dim); /* run-time ones */
     void (*declare)(struct twi_emitter *e, uint32_t object, const char *name);
@@ -166,6 +169,7 @@ typedef struct twi_emitter {
     TWI_VEC(const char *) locals;   /* likewise, at the top of a group */
     unsigned parameters;            /* used: set of twi_parameter */
     bool streams;                   /* the current function stores past the caches */
+    const char **inside;            /* by function: what stands behind its signature */
 } twi_emitter;
 
 /* Operands of one template. */

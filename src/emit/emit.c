@@ -232,7 +232,18 @@ static bool has_wide_atomics(const twi_func *f) {
     return false;
 }
 
+/* The first function that does what this one does; where it is another, this one calls it: entries
+ * that the target's instructions do not tell apart are compiled once. */
+static uint32_t first_like(const twi_emitter *e, uint32_t func) {
+    uint32_t like = 0;
+    while (!e->inside[like] || strcmp(e->inside[like], e->inside[func]) != 0)
+        like++;
+    return e->d->hooks->call ? like : func;
+}
+
 static void function(twi_emitter *e, uint32_t func, twi_sb *out) {
+    twi_sb inside;
+    twi_sb_init(&inside, e->arena);
     e->f = &e->loop->func.at[func];
     twi_sb_init(&e->head, e->arena);
     twi_sb_init(&e->body, e->arena);
@@ -251,13 +262,20 @@ static void function(twi_emitter *e, uint32_t func, twi_sb *out) {
         twi_sb_str(&e->head, simt->subgroups);
     count_uses(e);
     body(e, e->f->first);
-    twi_sb_str(out, twi_sb_text(&e->head));
-    e->d->hooks->open(e, func, out);
-    twi_sb_str(out, twi_sb_text(&e->body));
-    twi_sb_str(out, e->d->hooks->close);
+    e->d->hooks->open(e, &inside);
+    twi_sb_str(&inside, twi_sb_text(&e->body));
+    twi_sb_str(&inside, e->d->hooks->close);
     if (e->streams)
-        twi_sb_str(out, e->d->streamed);
-    twi_sb_str(out, e->d->hooks->end);
+        twi_sb_str(&inside, e->d->streamed);
+    twi_sb_str(&inside, e->d->hooks->end);
+    e->inside[func] = twi_sb_text(&inside);
+    const uint32_t like = first_like(e, func);
+    twi_sb_str(out, twi_sb_text(&e->head));
+    e->d->hooks->signature(e, func, out);
+    if (like == func)
+        twi_sb_str(out, e->inside[func]);
+    else
+        twi_sb_printf(out, e->d->hooks->call, twi_emit_name(e->loop, e->d, like, e->arena));
 }
 
 void twi_emit_all(const twi_loop *const *loop, uint32_t n, const twi_dialect *dialect,
@@ -266,6 +284,7 @@ void twi_emit_all(const twi_loop *const *loop, uint32_t n, const twi_dialect *di
     twi_sb_str(out, dialect->opening);
     for (uint32_t k = 0; k < n; k++) {
         e.loop = loop[k];
+        e.inside = TWI_NEW_N(e.arena, const char *, loop[k]->func.n);
         for (uint32_t entry = 0; entry < loop[k]->entry.n; entry++)
             for (uint32_t i = 0; i < loop[k]->func.n; i++)
                 if (loop[k]->func.at[i].entry == entry)

@@ -9,11 +9,14 @@ static void lines(twi_sb *out, const char *indent, const char *const *line, uint
         twi_sb_printf(out, "%s%s\n", indent, line[i]);
 }
 
-static void open_function(twi_emitter *e, uint32_t func, twi_sb *out) {
-    twi_sb_printf(out, "\n%svoid %s(%s)\n{\n", e->d->linkage ? e->d->linkage : "",
+static void signature(twi_emitter *e, uint32_t func, twi_sb *out) {
+    twi_sb_printf(out, "\n%svoid %s(%s)\n", e->d->linkage ? e->d->linkage : "",
                   twi_emit_name(e->loop, e->d, func, e->arena), e->d->parameters);
+}
+
+static void open_function(twi_emitter *e, twi_sb *out) {
     static const char *const unused[] = {"scalar", "stride", "trip", "scratch"};
-    twi_sb_str(out, "    (void)array");
+    twi_sb_str(out, "{\n    (void)array");
     for (unsigned i = 0; i < 4; i++)
         if (!(e->parameters >> i & 1u))
             twi_sb_printf(out, ", (void)%s", unused[i]);
@@ -90,9 +93,12 @@ static void declare(twi_emitter *e, uint32_t object, const char *name) {
     }
 }
 
-const twi_hooks twi_hooks_c = {.open = open_function,
+const twi_hooks twi_hooks_c = {.signature = signature,
+                               .open = open_function,
                                .close = "    }\n",
                                .end = "}\n",
+                               .call =
+                                   "{\n    %s(array, scalar, stride, trip, scratch, lo, hi);\n}\n",
                                .depth = 2,
                                .argument = argument,
                                .stride = stride,

@@ -106,7 +106,7 @@ static const char *parameter(twi_emitter *e, const twi_pass *p) {
     return twi_format(e->arena, "%s first", wide);
 }
 
-static void open_kernel(twi_emitter *e, uint32_t func, twi_sb *out) {
+static void signature(twi_emitter *e, uint32_t func, twi_sb *out) {
     const twi_spell s = {
         .from = TW_I64,
         .to = TW_I64,
@@ -121,7 +121,13 @@ static void open_kernel(twi_emitter *e, uint32_t func, twi_sb *out) {
                   twi_emit_name(e->loop, e->d, func, e->arena));
     for (unsigned i = 0; i < n; i++)
         twi_sb_printf(out, "%s%s", i ? ",\n    " : "", parameter(e, &pass[i]));
-    twi_sb_str(out, ")\n{\n");
+    twi_sb_str(out, ")\n");
+}
+
+static void open_kernel(twi_emitter *e, twi_sb *out) {
+    twi_pass *pass;
+    const unsigned n = twi_emit_passed(e->f, e->d, e->arena, &pass);
+    twi_sb_str(out, "{\n");
     for (unsigned i = 0; i < n; i++)
         if (pass[i].kind == TWI_PASS_OFFSET) {
             const char *name = twi_object_text(e, object_of(e->f, pass[i].id));
@@ -193,7 +199,8 @@ static void declare(twi_emitter *e, uint32_t object, const char *name) {
     twi_push(e->arena, &e->locals, line);
 }
 
-const twi_hooks twi_hooks_simt = {.open = open_kernel,
+const twi_hooks twi_hooks_simt = {.signature = signature,
+                                  .open = open_kernel,
                                   .close = "",
                                   .end = "}\n",
                                   .depth = 1,

@@ -64,7 +64,7 @@ const char *twi_ctype(twi_emitter *e, tw_elem elem, unsigned count, unsigned mas
 const char *twi_access_type(twi_emitter *e, tw_elem elem, unsigned count, unsigned align) {
     const char *type = twi_ctype(e, elem, count, 1);
     const unsigned size = (unsigned)tw_elem_size(elem), bytes = twi_lanes(count) * size;
-    align = align < size ? size : align > bytes ? bytes : align;
+    align = align < bytes ? size : bytes; /* an instruction asks for all of it or for none */
     const char *name = twi_format(e->arena, "%s_a%u", type, align);
     if (twi_need(e, name)) {
         const char *number = twi_format(e->arena, "%u", align);
