@@ -17,7 +17,7 @@
 
 static const char *const archs[] = {"sm_80", "sm_90a", "sm_100"};
 static const char *const plans[] = {"default", "random:1"};
-enum { MOST = 128, DIMS = 8, BINDINGS = 4 };
+enum { MOST = 128, DIMS = 10, BINDINGS = 6 };
 
 static const char NONE[] = "";
 
@@ -51,6 +51,11 @@ static const struct {
     {.kernel = "swiglu", .dims = {{"R", 128}, {"W", 1024}}},
     {.kernel = "rope", .dims = {{"R", 128}, {"H", 8}, {"P", 64}}},
     {.kernel = "gemm_int8", .dims = {{"M", 64}, {"N", 65}, {"K", 128}}, .types = {NONE}},
+    {.kernel = "residual_rmsnorm", .dims = {{"R", 128}, {"W", 1024}}},
+    {.kernel = "masked_softmax", .dims = {{"R", 128}, {"W", 1024}}},
+    {.kernel = "decode_attention",
+     .dims = {{"B", 1}, {"H", 8}, {"G", 2}, {"J", 129}, {"D", 64}, {"E", 64}}},
+    {.kernel = "layernorm_backward", .dims = {{"R", 128}, {"W", 1024}}},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 

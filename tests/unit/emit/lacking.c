@@ -44,6 +44,10 @@ static const struct {
     {"scan", "R=3 W=33", false},
     {"softmax", "R=4 W=64", false},
     {"transpose", "M=24 N=16", false},
+    {"residual_rmsnorm", "R=2 W=72", false},
+    {"masked_softmax", "R=4 W=64", true},
+    {"decode_attention", "B=1 H=2 G=1 J=5 D=4 E=4", true},
+    {"layernorm_backward", "R=5 W=32", true},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

@@ -90,6 +90,10 @@ static const subject subjects[] = {
     {"gemm_int8", "M=5 N=19 K=17", "", NULL, NULL},
     {"swiglu", "R=3 W=33", "T=bf16", NULL, NULL},
     {"rope", "R=3 H=2 P=17", "T=f16", NULL, NULL},
+    {"residual_rmsnorm", "R=3 W=33", "T=bf16", NULL, NULL},
+    {"masked_softmax", "R=3 W=65", "T=f32", NULL, NULL},
+    {"decode_attention", "B=1 H=4 G=2 J=9 D=7 E=3", "T=f32", NULL, NULL},
+    {"layernorm_backward", "R=9 W=17", "T=f32", NULL, NULL},
 };
 
 /* merges: their folds of several results; every fixture. */
