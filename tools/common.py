@@ -11,7 +11,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 KERNELS = ("row_sum row_max argmax softmax layernorm residual_layernorm rmsnorm gelu_residual gemm bmm transpose "
            "attention scan cross_entropy embedding histogram gemv gemm_int8 swiglu rope residual_rmsnorm masked_softmax "
-           "decode_attention layernorm_backward").split()
+           "decode_attention layernorm_backward conv2d max_pool avg_pool").split()
 
 
 def setting(name, default):

@@ -56,6 +56,22 @@ static const struct {
     {.kernel = "decode_attention",
      .dims = {{"B", 1}, {"H", 8}, {"G", 2}, {"J", 129}, {"D", 64}, {"E", 64}}},
     {.kernel = "layernorm_backward", .dims = {{"R", 128}, {"W", 1024}}},
+    {.kernel = "conv2d",
+     .dims = {{"N", 1},
+              {"H", 9},
+              {"W", 10},
+              {"G", 2},
+              {"C", 8},
+              {"O", 16},
+              {"KH", 3},
+              {"KW", 3},
+              {"OH", 5},
+              {"OW", 5}},
+     .more = {{"SH", "2"}, {"SW", "2"}, {"PH", "1"}, {"PW", "1"}}},
+    {.kernel = "max_pool",
+     .dims = {{"N", 1}, {"H", 17}, {"W", 18}, {"C", 64}, {"OH", 9}, {"OW", 9}}},
+    {.kernel = "avg_pool",
+     .dims = {{"N", 1}, {"H", 17}, {"W", 18}, {"C", 64}, {"OH", 9}, {"OW", 9}}},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 

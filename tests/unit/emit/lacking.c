@@ -48,6 +48,9 @@ static const struct {
     {"masked_softmax", "R=4 W=64", true},
     {"decode_attention", "B=1 H=2 G=1 J=5 D=4 E=4", true},
     {"layernorm_backward", "R=5 W=32", true},
+    {"conv2d", "N=1 H=3 W=4 G=2 C=4 O=4 KH=2 KW=2 OH=2 OW=3", true},
+    {"max_pool", "N=1 H=3 W=4 C=8 OH=2 OW=2", false},
+    {"avg_pool", "N=1 H=3 W=4 C=8 OH=2 OW=2", true},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

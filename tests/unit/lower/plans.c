@@ -94,6 +94,8 @@ static const subject subjects[] = {
     {"masked_softmax", "R=3 W=65", "T=f32", NULL, NULL},
     {"decode_attention", "B=1 H=4 G=2 J=9 D=7 E=3", "T=f32", NULL, NULL},
     {"layernorm_backward", "R=9 W=17", "T=f32", NULL, NULL},
+    {"max_pool", "N=1 H=5 W=6 C=7 OH=3 OW=3", "T=f16", NULL, NULL},
+    {"avg_pool", "N=1 H=5 W=6 C=7 OH=3 OW=3", "T=f32 PADS=true", NULL, NULL},
 };
 
 /* merges: their folds of several results; every fixture. */
