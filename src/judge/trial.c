@@ -98,21 +98,33 @@ static twi_ran run_compiled(twi_unit *u, const twi_trial *t, arrays *a, unsigned
     return note(out, status == TW_ERR_WRONG ? TWI_RAN_STRAY : TWI_RAN_REFUSED, call.error);
 }
 
+static bool known_extent(const tw_ir *ir, unsigned axis, int64_t *n) {
+    int64_t lo, hi;
+    if (!twi_ix_is_const(ir, ir->axis.at[axis].lo, &lo) ||
+        !twi_ix_is_const(ir, ir->axis.at[axis].hi, &hi))
+        return false;
+    *n = hi > lo ? hi - lo : 0;
+    return true;
+}
+
 /* Does every position of the digits exist? Then the deepest chain is exactly the stated one; at an
- * edge, positions that do not exist may shorten it. Of a scan, which has no digits here, the depth
- * is one that is not passed. */
+ * edge, positions that do not exist may shorten it, and where an axis is empty the fold may not run
+ * at all. Of a scan, which has no digits here, the depth is one that is not passed. */
 static bool fills(const tw_ir *ir, const twi_order *o) {
     uint64_t seen = 0;
+    int64_t n;
+    for (unsigned a = 1; a < ir->axis.n; a++)
+        if (known_extent(ir, a, &n) && n == 0)
+            return false;
     for (unsigned k = 0; k < o->n; k++) {
         const unsigned axis = o->digit[k].axis;
-        int64_t product = 1, lo, hi;
+        int64_t product = 1;
         if (seen >> axis & 1u)
             continue;
         seen |= UINT64_C(1) << axis;
         for (unsigned j = 0; j < o->n; j++)
             product *= o->digit[j].axis == axis ? o->digit[j].extent : 1;
-        if (!twi_ix_is_const(ir, ir->axis.at[axis].lo, &lo) ||
-            !twi_ix_is_const(ir, ir->axis.at[axis].hi, &hi) || hi - lo != product)
+        if (!known_extent(ir, axis, &n) || n != product)
             return false;
     }
     return o->n > 0;
