@@ -311,8 +311,9 @@ void twi_emit_load(twi_emitter *e, twi_lid v) {
         return;
     }
     e->value[v].text = name;
-    if (p.access->ahead && e->d->ahead)
-        twi_line(e, e->d->ahead, p.name, p.offset, p.access->ahead);
+    const char *ahead = e->d->ahead[p.object->kind == TWI_OBJ_ARRAY];
+    if (p.access->ahead && ahead)
+        twi_line(e, ahead, p.name, p.offset, p.access->ahead);
     const char *type = twi_ctype(e, ins->elem, ins->count, e->value[v].mask);
     if (p.whole && !p.mask) {
         twi_line(e, "const %s %s = %s[%s];", type, name, p.name, p.offset);

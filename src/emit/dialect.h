@@ -134,7 +134,8 @@ struct twi_dialect {
                      read all lanes of such a loop, also beyond the array. NULL: as it is */
     const char *stream;   /* stores $0 at $1 past the caches; NULL: as any other */
     const char *streamed; /* line after the last group that did: others see it all */
-    const char *ahead;    /* asks for what is used later: %s object, %s offset, %u elements; NULL */
+    const char *ahead[2]; /* asks for what is used later: of scratch, of arrays, which are farther;
+                             %s object, %s offset, %u elements; NULL */
     const char *unroll_part; /* helper that it needs; NULL: none */
 };
 

@@ -388,7 +388,7 @@ const twi_dialect twi_dialect_c = {
     .guarded = "*(const volatile %s *)&%s",
     .stream = "@stream($0, $1);",
     .streamed = "    __sync_synchronize();\n",
-    .ahead = "__builtin_prefetch(%s + %s + %u);",
+    .ahead = {"__builtin_prefetch(%s + %s + %u);", "__builtin_prefetch(%s + %s + %u, 0, 2);"},
     .unroll_part = "#ifdef __clang__\n"
                    "#define TW_PRAGMA(text) _Pragma(#text)\n"
                    "#define TW_UNROLL(n) TW_PRAGMA(clang loop unroll(full))\n"

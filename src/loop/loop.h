@@ -86,7 +86,7 @@ typedef struct {
     uint8_t align;  /* bytes proved for the access as a whole; 0: the element's */
     bool stream;    /* non-temporal hint */
     bool early;     /* LOAD of an array: nobody waits for it in this trip */
-    uint16_t ahead; /* LOAD: elements behind this one that are asked for too; 0: none */
+    uint32_t ahead; /* LOAD: elements behind this one that are asked for too; 0: none */
     uint16_t merge; /* STORE: ADD, MIN or MAX: each element takes the value in, atomically among all
                        workers and groups, in any order; 0: it is replaced */
 } twi_laccess;

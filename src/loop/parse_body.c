@@ -137,7 +137,7 @@ static void access(twi_parser *p, line *l) {
     a.stream = twi_lex_take(x, "stream");
     a.early = l->ins.op == TWI_L_LLOAD && twi_lex_take(x, "early");
     if (l->ins.op == TWI_L_LLOAD && twi_lex_take(x, "ahead"))
-        a.ahead = (uint16_t)twi_lex_int(x, 1, UINT16_MAX);
+        a.ahead = (uint32_t)twi_lex_int(x, 1, INT32_MAX);
     twi_push(p->loop->arena, &p->c.f->access, a);
     l->ins.attr = p->c.f->access.n - 1;
 }

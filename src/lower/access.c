@@ -452,6 +452,9 @@ twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw) {
             other = twi_w_splat(w, other, f.count);
             f.access.has_else = true;
         }
+        if (w->rows_loop)
+            f.access.ahead =
+                twi_w_elements_ahead(w, f.access.object, f.index, w->rows_loop, w->rows_ahead);
         x = twi_w_load(w, f.access, f.index, f.count, m, other);
     }
     return raw ? x : twi_w_cast(w, (tw_elem)i->type.elem, x);

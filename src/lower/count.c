@@ -117,14 +117,52 @@ double twi_step_of(const twi_func *f, twi_lid v, twi_lid loop) {
                : 0;
 }
 
-/* Neighbouring lines come together, and what a first level of cache holds costs nothing. */
-static double jump_of(const twi_func *f, const twi_touch *t) {
-    enum { NEAR_STEP = 256, NEAR_SPAN = 32768 };
+/* Bytes between what an access touches in two trips of its loop. */
+static double trip_step(const twi_func *f, const twi_touch *t) {
     const twi_object *o = &f->object.at[t->access->object];
     double step = 0;
     for (unsigned d = 0; t->loop && d < o->rank; d++)
         step += twi_step_of(f, t->index[d], t->loop) * (double)o->stride[d];
-    step = (step < 0 ? -step : step) * o->count * (double)tw_elem_size((tw_elem)o->elem);
+    return (step < 0 ? -step : step) * o->count * (double)tw_elem_size((tw_elem)o->elem);
+}
+
+enum { LINE = 64, SPAN = 4096, WAYS = 10 }; /* a first level of cache: 64 sets, 8 to 12 ways */
+
+/* What is asked for ahead comes while the operands before it are used. */
+#define AHEAD_PART 0.5
+
+/* How many of the slots in index `index` share a set; v: it, or a part of it. */
+static double rivals(const twi_func *f, twi_lid index, twi_lid v, double stride_bytes) {
+    const twi_lins *i = &f->ins.at[v];
+    double all = 1;
+    if (i->op == TWI_L_UNROLL) {
+        const int64_t step = (int64_t)(twi_step_of(f, index, v) * stride_bytes);
+        const int64_t common = step & -step; /* the greatest power of two in it */
+        const double sets = common >= SPAN ? 1 : common > 0 ? (double)(SPAN / common) : SPAN;
+        return i->attr > sets ? i->attr / sets : 1;
+    }
+    for (unsigned k = 0; i->op < TWI_ELEMENTWISE_END && k < i->nargs; k++)
+        all *= rivals(f, index, f->args.at[i->arg + k], stride_bytes);
+    return all;
+}
+
+/* Do the lines in which an access reads on, trip after trip, push each other out? */
+static bool is_crowded(const twi_func *f, const twi_touch *t) {
+    const twi_object *o = &f->object.at[t->access->object];
+    const double step = trip_step(f, t);
+    double all = 1;
+    if (t->store || o->kind == TWI_OBJ_PRIVATE || step <= 0 || step >= LINE)
+        return false;
+    for (unsigned d = 0; d < o->rank; d++)
+        all *= rivals(f, t->index[d], t->index[d],
+                      (double)o->stride[d] * o->count * (double)tw_elem_size((tw_elem)o->elem));
+    return all > WAYS;
+}
+
+/* Neighbouring lines come together, and what a first level of cache holds costs nothing. */
+static double jump_of(const twi_func *f, const twi_touch *t) {
+    enum { NEAR_STEP = 256, NEAR_SPAN = 32768 };
+    const double step = trip_step(f, t);
     double span = step * t->loop_trips;
     if (step <= NEAR_STEP || span <= NEAR_SPAN)
         return 0;
@@ -136,13 +174,16 @@ bool twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out) {
     if (f->explicit_lanes) {
         out->jumps += t->trips * jump_of(f, t);
         out->masked += t->count > 1 && t->mask && is_run_time(f, t->mask) ? t->trips : 0;
+        out->crowded += is_crowded(f, t) ? t->trips : 0;
     }
     double bytes = t->trips * t->count * (double)tw_elem_size((tw_elem)o->elem);
     bool simt = !f->explicit_lanes;
     if (twi_is_scattered(f, t->access, t->index, t->count))
         out->scattered += t->trips * t->count;
     if (o->kind != TWI_OBJ_ARRAY) { /* private objects are meant for registers */
-        out->near_bytes += o->kind == TWI_OBJ_PRIVATE ? 0 : bytes;
+        out->near_bytes += o->kind == TWI_OBJ_PRIVATE ? 0
+                           : t->access->ahead         ? AHEAD_PART * bytes
+                                                      : bytes;
         if (simt && is_indexed(f, o, t->index))
             out->indexed += t->trips;
         if (simt && o->kind == TWI_OBJ_SHARED)

@@ -31,6 +31,7 @@ const char *twi_features_text(twi_arena *arena, const twi_features *f) {
                {"near_bytes", f->near_bytes},
                {"jumps", f->jumps},
                {"masked", f->masked},
+               {"crowded", f->crowded},
                {"indexed", f->indexed},
                {"stripe", f->stripe},
                {"slots", f->slots},

@@ -14,17 +14,19 @@
  * arithmetic is not counted. "A group": on implicit lanes what one of its workers does, sectors and
  * turns apart. */
 typedef struct twi_features {
-    double ops[TWI_PRICES];              /* by price class, a group */
-    double *load_bytes, *store_bytes;    /* by array id: bytes moved by one group; a value computed
-                                            twice loads twice */
-    double *loads, *stores;              /* by array id: access instructions a group */
-    double near_bytes;                   /* stripes, scratch and shared, in loops (a group) */
+    double ops[TWI_PRICES];           /* by price class, a group */
+    double *load_bytes, *store_bytes; /* by array id: bytes moved by one group; a value computed
+                                         twice loads twice */
+    double *loads, *stores;           /* by array id: access instructions a group */
+    double near_bytes; /* stripes, scratch and shared, in loops; asked for ahead: a part; a group */
     double lane_rounds, barriers, trips; /* a group */
     double scattered; /* elements that vectors move one by one (gathers, strides), a group */
     double masked; /* accesses of vectors under masks that run-time indices make; explicit lanes, a
                       group */
     double jumps; /* accesses that step over lines from trip to trip, each by how far the loop goes:
                      in MiB, at most 8; a group */
+    double crowded;  /* loads whose slots lie so that their lines push each other out of a first
+                        level  of cache before the next trip reads on in them; a group */
     double *sectors; /* by array id: 32-byte sectors under the requests of a group's subgroups;
                         implicit lanes */
     double turns;    /* of the banks of shared memory, all subgroups of a group */

@@ -147,7 +147,8 @@ static void open_axis(twi_lowering *w, const twi_stage_plan *s, unsigned axis) {
 }
 
 /* One worker a group: a loop a digit. Vectors are read as they lie in memory, so that the machine
- * sees what comes next: the lane's axis inside the others. */
+ * sees what comes next: the lane's axis inside the others. What it does not see, where rows are
+ * far from each other, is asked for some rows ahead. */
 static void copy_alone(twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
     unsigned depth = twi_w_depth(w);
     bool vectors = w->lane_axis >= 0 && load_axes(w, s) >> w->lane_axis & 1;
@@ -157,9 +158,12 @@ static void copy_alone(twi_lowering *w, const twi_stage_plan *s, uint32_t object
     for (unsigned a = 1; a < w->ir->axis.n && vectors; a++)
         if ((int)a != w->lane_axis && load_axes(w, s) >> a & 1)
             open_axis(w, s, a);
+    w->rows_loop = vectors && twi_w_depth(w) > depth ? twi_w_inner_loop(w) : 0;
+    w->rows_ahead = s->ahead;
     if (vectors)
         open_axis(w, s, (unsigned)w->lane_axis);
     copy_element(w, s, object);
+    w->rows_loop = 0;
     twi_w_shut(w, depth);
 }
 
@@ -506,16 +510,18 @@ void twi_w_stage_fetch(twi_lowering *w, unsigned stage) {
     twi_w_shut(w, depth);
 }
 
-/* As far as so many trips of the innermost loop go, where they go on in the object. */
-static uint16_t elements_ahead(const twi_lowering *w, const twi_stage_plan *s, uint32_t object,
-                               const twi_lid *index) {
+uint32_t twi_w_elements_ahead(const twi_lowering *w, uint32_t object, const twi_lid *index,
+                              twi_lid loop, unsigned trips) {
     const twi_object *o = &w->c.f->object.at[object];
-    const twi_lid loop = twi_w_inner_loop(w);
     double step = 0;
-    for (unsigned d = 0; loop && s->ahead && d < o->rank; d++)
-        step += twi_step_of(w->c.f, index[d], loop) * (double)o->stride[d];
-    step *= s->ahead;
-    return step > 0 && step <= UINT16_MAX ? (uint16_t)step : 0;
+    for (unsigned d = 0; loop && d < o->rank; d++) {
+        const double each = twi_step_of(w->c.f, index[d], loop);
+        if (each != 0 && o->dynamic >> d & 1)
+            return 0;
+        step += each * (double)o->stride[d];
+    }
+    step *= trips;
+    return step > 0 && step <= INT32_MAX ? (uint32_t)step : 0;
 }
 
 twi_lid twi_w_stage_load(twi_lowering *w, unsigned stage) {
@@ -523,6 +529,6 @@ twi_lid twi_w_stage_load(twi_lowering *w, unsigned stage) {
     twi_lid index[TWI_MAX_LOOPS];
     stage_index(w, s, index);
     twi_laccess from = stage_access(w, w->stage_object[stage]);
-    from.ahead = elements_ahead(w, s, from.object, index);
+    from.ahead = twi_w_elements_ahead(w, from.object, index, twi_w_inner_loop(w), s->ahead);
     return twi_w_load(w, from, index, twi_w_value_count(w, load_axes(w, s)), 0, 0);
 }

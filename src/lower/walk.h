@@ -105,6 +105,8 @@ typedef struct twi_lowering {
     bool copying;     /* filling a stage: loads go to the array */
     bool async;       /* by copies that run beside the worker */
     bool early;       /* for a later trip */
+    twi_lid rows_loop;   /* of such a copy of whole vectors: the loop over its rows; 0: none */
+    unsigned rows_ahead; /* trips of it that a load asks ahead */
     TWI_VEC(twi_event) events;
     TWI_VEC(twi_ring) rings;
     uint32_t effects, versions; /* numbers given out; of versions */
@@ -435,6 +437,10 @@ void twi_w_stage_put(twi_lowering *w, unsigned stage);
 void twi_w_stage_issue(twi_lowering *w, unsigned stage); /* starts copying to the version */
 int twi_w_stage_of(const twi_lowering *w, twi_id load);  /* active stage holding it; -1 */
 twi_lid twi_w_stage_load(twi_lowering *w, unsigned stage);
+/* As far as so many trips of a loop (0: none) go, where they go on in the object; 0: they do not.
+ */
+uint32_t twi_w_elements_ahead(const twi_lowering *w, uint32_t object, const twi_lid *index,
+                              twi_lid loop, unsigned trips);
 /* Does a worker read several elements of the tile at once? Then they are fetched into its buffer,
  * as those of arrays are. */
 bool twi_w_stage_run(const twi_lowering *w, unsigned stage, twi_run *run);

@@ -32,6 +32,8 @@ static double code_factor(const twi_features *f) {
 
 /* ---- explicit lanes ---- */
 
+#define CROWDED 0.25 /* of a jump: lines come back from the next level, many at once */
+
 /* What one group does, by term. */
 static void group_amounts(const twi_features *f, double x[TWI_COSTS]) {
     const double lanes = f->lanes > 1 ? f->lanes : 1;
@@ -52,7 +54,7 @@ static void group_amounts(const twi_features *f, double x[TWI_COSTS]) {
     x[TWI_COST_LANES] = f->lane_rounds;
     x[TWI_COST_BARRIER] = f->barriers;
     x[TWI_COST_TRIP] = f->trips;
-    x[TWI_COST_JUMP] = f->jumps;
+    x[TWI_COST_JUMP] = f->jumps + CROWDED * f->crowded;
 }
 
 /* Bytes that come at least once from where the arrays are. */
