@@ -79,12 +79,21 @@ static int64_t block_columns(const twi_view *v, const twi_matrix *x, int64_t rn)
     return columns > 0 ? columns : 1;
 }
 
+/* Rows of whole vectors, one close behind the other: the machine sees what comes next, and a panel
+ * gains nothing. */
+static bool lies_close(const twi_view *v, const twi_matrix *x) {
+    enum { CLOSE = 1024 };
+    const int64_t row = v->axis[x->n].extent * twi_view_bytes(v, x->k);
+    return row <= CLOSE && row % v->caps->vector_bytes == 0;
+}
+
 void twi_propose_panels(twi_offers *o, const twi_matrix *x) {
     static const uint8_t tiles[][2] = {{12, 2}, {6, 4}, {8, 3}, {9, 3}, {14, 2}, {13, 2},
                                        {11, 2}, {8, 2}, {4, 4}, {4, 2}, {16, 1}, {8, 1}};
     static const uint8_t cuts[][2] = {{1, 1}, {1, 2}, {1, 4}, {2, 1}, {4, 1}}; /* rows, columns */
     const twi_view *v = o->view;
     const twi_id load = column_load(v, x);
+    const unsigned kinds = load && !lies_close(v, x) ? 2 : 1;
     if (!v->caps->cache_bytes || !v->axis[x->k].known || (v->canonical >> x->k & 1))
         return;
     for (unsigned i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
@@ -93,7 +102,7 @@ void twi_propose_panels(twi_offers *o, const twi_matrix *x) {
             continue;
         t.columns = block_columns(v, x, t.rn);
         for (unsigned c = 0; c < sizeof cuts / sizeof cuts[0]; c++)
-            for (unsigned packed = 0; packed < (load ? 2 : 1); packed++) {
+            for (unsigned packed = 0; packed < kinds; packed++) {
                 t.blocks = cuts[c][0];
                 t.across = cuts[c][1];
                 t.packed = packed;
