@@ -423,6 +423,38 @@ static uint64_t clamped_axes(const twi_lowering *w, twi_id load, uint64_t axes) 
     return set;
 }
 
+/* Bytes of an array; 0: not known. */
+static uint64_t known_bytes(const twi_object *o) {
+    uint64_t n = tw_elem_size((tw_elem)o->elem);
+    for (unsigned d = 0; d < o->rank; d++)
+        n = o->extent[d] > 0 && n <= UINT64_MAX / (uint64_t)o->extent[d]
+                ? n * (uint64_t)o->extent[d]
+                : 0;
+    return n;
+}
+
+enum { LINE = 64, AHEAD = 4096, FAR = 8 }; /* bytes; times the cache */
+
+/* Vectors of neighbours in an array that is far more than the caches hold. */
+static bool is_far(const twi_lowering *w, const form *f) {
+    const twi_object *o = &w->c.f->object.at[f->access.object];
+    return w->vectors && w->lane_axis >= 0 && f->count > 1 && o->kind == TWI_OBJ_ARRAY && o->rank &&
+           !o->dynamic && o->stride[f->access.dim] == 1 && w->caps->cache_bytes &&
+           known_bytes(o) > (uint64_t)FAR * w->caps->cache_bytes;
+}
+
+/* Elements behind a load of vectors that it asks for: some where it walks through far memory for
+ * longer than that, since what looks ahead in hardware ends with the page. */
+static uint16_t load_ahead(const twi_lowering *w, const form *f) {
+    const unsigned axis = (unsigned)w->lane_axis;
+    if (!is_far(w, f))
+        return 0;
+    const int64_t size = (int64_t)tw_elem_size((tw_elem)w->c.f->object.at[f->access.object].elem);
+    const int64_t run =
+        twi_digits_extent(twi_w_map(w, axis), twi_time_digits(w->ir, w->frame, axis)) * w->lanes;
+    return run * size > AHEAD ? (uint16_t)(AHEAD / size) : 0;
+}
+
 twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw) {
     const twi_ins *i = twi_ins_of(w->ir, load);
     twi_lid x;
@@ -452,9 +484,9 @@ twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw) {
             other = twi_w_splat(w, other, f.count);
             f.access.has_else = true;
         }
-        if (w->rows_loop)
-            f.access.ahead =
-                twi_w_elements_ahead(w, f.access.object, f.index, w->rows_loop, w->rows_ahead);
+        f.access.ahead = w->rows_loop ? twi_w_elements_ahead(w, f.access.object, f.index,
+                                                             w->rows_loop, w->rows_ahead)
+                                      : load_ahead(w, &f);
         x = twi_w_load(w, f.access, f.index, f.count, m, other);
     }
     return raw ? x : twi_w_cast(w, (tw_elem)i->type.elem, x);
@@ -512,28 +544,14 @@ static void store_one_place(twi_lowering *w, twi_laccess access, twi_lid x, cons
                     real ? twi_lb_extract(&w->c, real, k) : 0);
 }
 
-/* Bytes of an array as the scope sees it; 0: not known. */
-static uint64_t known_bytes(const twi_object *o) {
-    uint64_t n = tw_elem_size((tw_elem)o->elem);
-    for (unsigned d = 0; d < o->rank; d++)
-        n = o->extent[d] > 0 && n <= UINT64_MAX / (uint64_t)o->extent[d]
-                ? n * (uint64_t)o->extent[d]
-                : 0;
-    return n;
-}
-
 /* Does a store of vectors go past the caches? What it writes is far more than they hold, nothing
  * in the scope reads it, and lines of memory are filled one after the other: by whole vectors, or
  * by vectors whose neighbours follow in slots. */
-enum { LINE = 64, FAR = 8 }; /* bytes; times the cache */
 static bool streams(const twi_lowering *w, twi_id store, const form *f) {
     const twi_object *o = &w->c.f->object.at[f->access.object];
     const size_t bytes = f->count * tw_elem_size((tw_elem)o->elem);
     const uint32_t array = w->ir->access.at[twi_ins_of(w->ir, store)->attr].array;
-    if (!w->vectors || w->lane_axis < 0 || f->access.merge || o->kind != TWI_OBJ_ARRAY ||
-        !o->rank || o->dynamic || o->stride[f->access.dim] != 1 || !w->caps->cache_bytes ||
-        known_bytes(o) <= (uint64_t)FAR * w->caps->cache_bytes ||
-        twi_scope_touches(&w->cut, array, TWI_LOAD))
+    if (!is_far(w, f) || f->access.merge || twi_scope_touches(&w->cut, array, TWI_LOAD))
         return false;
     const twi_map *m = twi_w_map(w, (unsigned)w->lane_axis);
     int d = (int)m->n - 1;
@@ -564,6 +582,6 @@ void twi_w_array_store(twi_lowering *w, twi_id store) {
         return;
     }
     twi_lid m = twi_w_access_mask(w, &f.access, f.count, &mask);
-    f.access.stream = f.count > 1 && streams(w, store, &f);
+    f.access.stream = streams(w, store, &f);
     twi_w_store(w, f.access, f.index, twi_w_splat(w, x, f.count), m);
 }

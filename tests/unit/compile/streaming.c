@@ -25,11 +25,18 @@ static const char text[] = "kernel twice[T in {f32, bf16}](X: T[R, W], out Y: T[
                            "    parallel r: R, w: W {\n"
                            "        Y[r, w] = Y[r, w] + X[r, w]\n"
                            "    }\n"
+                           "}\n"
+                           "kernel total[T in {f32, bf16}](X: T[R, W], out Y: T[R]) {\n"
+                           "    parallel r: R {\n"
+                           "        axis w: W\n"
+                           "        Y[r] = sum[w](X[r, w])\n"
+                           "    }\n"
                            "}\n";
 
-static tw_compiled *compile(tw_context *ctx, size_t kernel, const char *type, const char *caps) {
+static tw_compiled *compile_wide(tw_context *ctx, size_t kernel, const char *type, const char *caps,
+                                 int64_t width) {
     const tw_binding types[] = {{"T", type}};
-    const tw_dim_value dims[] = {{"R", ROWS}, {"W", WIDTH}};
+    const tw_dim_value dims[] = {{"R", ROWS}, {"W", width}};
     tw_compile_options options = tw_compile_options_defaults();
     options.dims = dims;
     options.n_dims = 2;
@@ -42,6 +49,10 @@ static tw_compiled *compile(tw_context *ctx, size_t kernel, const char *type, co
         print_error("%s\n", tw_diag_text(ctx, false));
     assert_non_null(c);
     return c;
+}
+
+static tw_compiled *compile(tw_context *ctx, size_t kernel, const char *type, const char *caps) {
+    return compile_wide(ctx, kernel, type, caps, WIDTH);
 }
 
 /* The machine's own description, but for a cache of one byte. */
@@ -113,11 +124,29 @@ static void not_what_is_read(void **state) {
     tw_compiled_release(c);
 }
 
+/* Rows of more than a page are asked for ahead where they lie far away. */
+static void asks_ahead(void **state) {
+    tw_context *ctx = *state;
+    char caps[4096];
+    describe_small(ctx, caps, sizeof caps);
+    static const struct {
+        int64_t width;
+        bool small, ahead;
+    } row[] = {{8192, true, true}, {8192, false, false}, {WIDTH, true, false}};
+    for (unsigned k = 0; k < sizeof row / sizeof *row; k++) {
+        tw_compiled *c = compile_wide(ctx, 2, "f32", row[k].small ? caps : NULL, row[k].width);
+        const bool ahead = strstr(tw_compiled_text(c, TW_STAGE_LOOP), " ahead 1024 ") != NULL;
+        assert_int_equal(ahead, row[k].ahead && can_stream(caps, 4));
+        tw_compiled_release(c);
+    }
+}
+
 int main(void) {
     tw_context *ctx = tw_context_create(NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(at_all_starts, ctx),
         cmocka_unit_test_prestate(not_what_is_read, ctx),
+        cmocka_unit_test_prestate(asks_ahead, ctx),
     };
     const int status = cmocka_run_group_tests(tests, NULL, NULL);
     tw_context_destroy(ctx);
