@@ -433,7 +433,7 @@ static uint64_t known_bytes(const twi_object *o) {
     return n;
 }
 
-enum { LINE = 64, AHEAD = 4096, FAR = 8 }; /* bytes; times the cache */
+enum { LINE = 64, AHEAD = 4096, FAR = 4 }; /* bytes; times the cache */
 
 /* Vectors of neighbours in an array that is far more than the caches hold. */
 static bool is_far(const twi_lowering *w, const form *f) {
