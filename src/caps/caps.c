@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum { FAMILY, NAME, COUNT, FLAG, COST, COSTS, LIMIT, CEILING };
+enum { FAMILY, NAME, COUNT, FLAG, COST, COSTS, LIMIT, CEILING, HAS };
 enum {
 #define TWI_DIAG(NAME, code, title) NAME = code,
 #include "caps/diag.def"
@@ -66,6 +66,7 @@ static void print_value(const tw_context *ctx, const row *r, const void *member,
         twi_sb_printf(out, "%lu", (unsigned long)*(const uint32_t *)member);
         break;
     case FLAG:
+    case HAS:
         twi_sb_str(out, *(const bool *)member ? "yes" : "no");
         break;
     default:
@@ -77,9 +78,20 @@ static void print_value(const tw_context *ctx, const row *r, const void *member,
     }
 }
 
+/* Kinds whose zero is not written. */
+static bool may_lack(const row *r) {
+    return r->kind == CEILING || r->kind == LIMIT || r->kind == HAS;
+}
+
 static bool left_out(const row *r, const void *member) {
-    return r->kind == CEILING ? !(*(const double *)member > 0)
-                              : r->kind == LIMIT && !*(const uint32_t *)member;
+    switch (r->kind) {
+    case CEILING:
+        return !(*(const double *)member > 0);
+    case LIMIT:
+        return !*(const uint32_t *)member;
+    default:
+        return r->kind == HAS && !*(const bool *)member;
+    }
 }
 
 void twi_caps_print(const tw_context *ctx, const twi_caps *caps, twi_sb *out) {
@@ -136,6 +148,7 @@ static bool read_value(reader *r, const row *what, span *line, void *member) {
         *(uint32_t *)member = (uint32_t)v;
         return true;
     case FLAG:
+    case HAS:
         *(bool *)member = is(w, "yes");
         return is(w, "yes") || is(w, "no");
     default:
@@ -168,8 +181,9 @@ static void read_line(reader *r, span line, twi_caps *caps, bool *seen) {
     span value = line;
     if (!read_value(r, &rows[i], &line, (char *)caps + rows[i].at) || next_word(&line).n) {
         static const char *const wants[] = {
-            "cpu or simt",  "a word",           "a number below 2^32", "yes or no",
-            "a time in ns", "four times in ns", "a number below 2^32", "a time in ns"};
+            "cpu or simt",         "a word",       "a number below 2^32",
+            "yes or no",           "a time in ns", "four times in ns",
+            "a number below 2^32", "a time in ns", "yes or no"};
         twi_error(diags, CAPS_VALUE, r->loc, NULL, "key '%s' takes %s, not '%.*s'", rows[i].key,
                   wants[rows[i].kind], (int)value.n, value.at);
         r->ok = false;
@@ -225,7 +239,7 @@ bool twi_caps_parse(tw_context *ctx, const char *name, const char *text, size_t 
     if (!head)
         twi_error(&ctx->diags, CAPS_HEAD, r.loc, NULL, "this target description is empty");
     for (unsigned i = 0; head && i < ROWS; i++)
-        if (!seen[i] && rows[i].kind != CEILING && rows[i].kind != LIMIT) {
+        if (!seen[i] && !may_lack(&rows[i])) {
             twi_error(&ctx->diags, CAPS_MISSING, r.loc, NULL, "key '%s' is missing", rows[i].key);
             r.ok = false;
         }

@@ -108,8 +108,9 @@ struct twi_dialect {
                                 there is a NaN; NULL: by comparison and choice */
     const char
         *over; /* vector of floats / a scalar: $0 / $1, which is a vector of $2; NULL: as / */
-    twi_words wrap[TWI_ELEMENTWISE_END];   /* signed ones whose overflow the language leaves open;
-                                              index arithmetic has none and goes by `op` */
+    twi_words wrap[TWI_ELEMENTWISE_END]; /* signed ones whose overflow the language leaves open;
+                                            index arithmetic has none and goes by `op` */
+    const char *dots[TWI_CLASSES];       /* $0 $1 $2, by the class of the result; explicit lanes */
     const twi_sized (*merge)[TWI_CLASSES]; /* atomics, by twi_merge_kind: $0 pointer, $1 value */
     const twi_part *part;                  /* ends with a row without name */
     const twi_part *own;                   /* before these; NULL: none */

@@ -111,6 +111,58 @@ enum {
     "#else\n" THROUGH "#endif\n"
 #define THROUGH "#define @@(v, p) ({ const $S v_ = (v); __builtin_memcpy((p), &v_, sizeof v_); })\n"
 
+/* The instruction takes one operand without sign: the group's bytes are raised by 128 (their top
+ * bit turned), and 128 times the sum of the other's is taken back, which is the same for all groups
+ * that meet it. */
+#define DOTS_OF_BYTES                                                                              \
+    "#ifdef __AVX512VNNI__\n"                                                                      \
+    "#ifdef __clang__\n"                                                                           \
+    "#define TW_DPBUSD __builtin_ia32_vpdpbusd512\n"                                               \
+    "#else\n"                                                                                      \
+    "#define TW_DPBUSD __builtin_ia32_vpdpbusd_v16si\n"                                            \
+    "#endif\n"                                                                                     \
+    "#define @@(a, b, c) ({ \\\n"                                                                  \
+    "    const $T b_ = ($T)(b), top_ = (int)0x80808080u - ($T){0}; \\\n"                           \
+    "    const $T g_ = ((int)(a) - ($T){0}) ^ top_; \\\n"                                          \
+    "    TW_DPBUSD((c) - TW_DPBUSD(($T){0}, top_, b_), g_, b_); })\n"                              \
+    "#else\n"                                                                                      \
+    "#define @@(a, b, c) ({ \\\n"                                                                  \
+    "    const __typeof__(a) a_ = (a); const __typeof__(b) b_ = (b); $T r_ = (c); \\\n"            \
+    "    " EACH "r_[l_] += a_[0] * b_[4 * l_] + a_[1] * b_[4 * l_ + 1] \\\n"                       \
+    "                      + a_[2] * b_[4 * l_ + 2] + a_[3] * b_[4 * l_ + 3]; \\\n"                \
+    "    r_; })\n"                                                                                 \
+    "#endif\n"
+
+/* Types of the builtin's pairs differ from compiler to compiler. */
+#define DOTS_OF_HALVES                                                                             \
+    "#ifdef __AVX512BF16__\n"                                                                      \
+    "#ifdef __clang__\n"                                                                           \
+    "#define TW_DPBF16 __builtin_ia32_dpbf16ps_512\n"                                              \
+    "#if __clang_major__ < 16\n"                                                                   \
+    "typedef int tw_pairs __attribute__((vector_size(64)));\n"                                     \
+    "#endif\n"                                                                                     \
+    "#else\n"                                                                                      \
+    "#define TW_DPBF16 __builtin_ia32_dpbf16ps_v16sf\n"                                            \
+    "#if __GNUC__ < 13\n"                                                                          \
+    "typedef short tw_pairs __attribute__((vector_size(64)));\n"                                   \
+    "#endif\n"                                                                                     \
+    "#endif\n"                                                                                     \
+    "#if (defined __clang__ && __clang_major__ > 15) || (!defined __clang__ && __GNUC__ > 12)\n"   \
+    "typedef __bf16 tw_pairs __attribute__((vector_size(64)));\n"                                  \
+    "#endif\n"                                                                                     \
+    "#define @@(a, b, c) TW_DPBF16((c), (tw_pairs)((int)(a) - ($I){0}), (tw_pairs)(b))\n"          \
+    "#else\n"                                                                                      \
+    "#define TW_FLUSHED(x) ({ \\\n"                                                                \
+    "    const float x_ = (x); __builtin_fabsf(x_) < 0x1p-126f ? 0 * x_ : x_; })\n"                \
+    "#define TW_HALF(u) TW_FLUSHED(((union { unsigned b; float f; }){(unsigned)(u) << 16}).f)\n"   \
+    "#define @@(a, b, c) ({ \\\n"                                                                  \
+    "    const __typeof__(a) a_ = (a); const __typeof__(b) b_ = (b); $T r_ = (c); \\\n"            \
+    "    " EACH "for (int k_ = 1; k_ >= 0; k_--) \\\n"                                             \
+    "        r_[l_] = TW_FLUSHED(__builtin_fmaf(TW_HALF(a_[k_]), TW_HALF(b_[2 * l_ + k_]), \\\n"   \
+    "                                           TW_FLUSHED(r_[l_]))); \\\n"                        \
+    "    r_; })\n"                                                                                 \
+    "#endif\n"
+
 /* Compare and swap until nobody came between. */
 #define SWAPPED(next)                                                                              \
     "#define @@(p, v) ({ \\\n"                                                                     \
@@ -199,6 +251,8 @@ static const twi_part parts[] = {
      SIXTEEN("__builtin_ia32_minps512_mask",
              "(a, b) (($S)__builtin_ia32_minps512_mask((a), (b), ($S){0}, -1, 4))", CHOOSE("<"))},
     {"over", FLOAT, true, false, "#define @@(a, v, s) ((a) / (v))\n", OVER},
+    {"dots", SINT, true, false, DOTS_OF_BYTES, NULL},
+    {"dots", FLOAT, true, false, DOTS_OF_HALVES, NULL},
     {"sqrt", FLOAT, true, false,
      "#define @@(a) ({ \\\n"
      "    const $S a_ = (a); $S r_ = {0}; \\\n"
@@ -373,6 +427,7 @@ const twi_dialect twi_dialect_c = {
     .saturate = {"@sat($0)", "@sat($0)"},
     .bitcast = {"@bits($0)", "($T)$0"},
     .select = {"$0 ? $1 : $2", PICK},
+    .dots = {[TWI_CLASS_SINT] = "@dots($0, $1, $2)", [TWI_CLASS_FLOAT] = "@dots($0, $1, $2)"},
     .merge = merge,
     .part = parts,
     .wide_suffix = "LL",

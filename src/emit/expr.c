@@ -296,6 +296,15 @@ static const char *permute(twi_emitter *e, twi_lid v) {
     return twi_sb_text(&sb);
 }
 
+static const char *dots(twi_emitter *e, twi_lid v) {
+    const twi_lins *ins = twi_lins_of(e->f, v);
+    const twi_spell s = {.from = ins->elem,
+                         .to = ins->elem,
+                         .count = ins->count,
+                         .arg = {arg_text(e, v, 0), arg_text(e, v, 1), arg_text(e, v, 2)}};
+    return twi_expand(e, e->d->dots[twi_class_of(ins->elem)], &s);
+}
+
 static const char *leaf(twi_emitter *e, twi_lid v) {
     const twi_lins *ins = twi_lins_of(e->f, v);
     if (ins->op != TWI_L_IOTA)
@@ -347,6 +356,8 @@ static const char *other(twi_emitter *e, twi_lid v) {
         return twi_format(e->arena, format, arg_text(e, v, 0), ins->attr);
     case TWI_L_PACK:
         return pack(e, v);
+    case TWI_L_DOTS:
+        return dots(e, v);
     case TWI_L_PERMUTE:
         return permute(e, v);
     case TWI_L_LANE_FOLD:

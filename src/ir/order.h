@@ -12,8 +12,9 @@
 
 typedef enum {
     TWI_HOW_CHAIN,
-    TWI_HOW_TREE
-} twi_how; /* chain: ascending, depth e-1; tree: pairwise, ceil(log2 e) */
+    TWI_HOW_TREE,
+    TWI_HOW_BACK
+} twi_how; /* chain: ascending, depth e-1; tree: pairwise, ceil(log2 e); back: a descending chain */
 typedef struct {
     uint8_t axis; /* axis id */
     uint8_t how;
@@ -23,6 +24,8 @@ typedef struct twi_order {
     uint32_t fold; /* value id of the fold in the lifted, specialised tile IR it describes */
     uint8_t n;
     uint8_t fused; /* dot: 1 fma, 0 a product rounded, then added */
+    uint8_t
+        flushes; /* dot: subnormal operands and sums are taken as 0, before and after each step */
     twi_order_digit digit[24];
     uint32_t depth; /* roundings on the longest path (dot: + 1 if not fused), by the table of
                        collectives */

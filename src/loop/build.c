@@ -325,6 +325,16 @@ twi_lid twi_lb_permute(twi_cursor *c, twi_lid a, twi_lid b, const int32_t *from,
     return twi_lb_raw(c, i, args, b ? 2 : 1);
 }
 
+twi_lid twi_lb_dots(twi_cursor *c, twi_lid a, twi_lid b, twi_lid sum) {
+    twi_lins i = like(c, TWI_L_DOTS, sum, c->f->ins.at[sum].count);
+    twi_lid args[3] = {a, b, sum};
+    if (c->fold && twi_is_float((tw_elem)i.elem)) {
+        i.flags = TWI_FLAG_COMBINE;
+        i.fold = c->fold;
+    }
+    return twi_lb_raw(c, i, args, 3);
+}
+
 twi_lid twi_lb_lane_fold(twi_cursor *c, unsigned merge, twi_lid a, unsigned log_stride,
                          unsigned log_extent) {
     if (log_extent == 0)

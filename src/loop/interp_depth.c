@@ -182,6 +182,17 @@ static void lanes_combine(twi_run *run, twi_lid v) {
     twi_arena_reset(run->arena, mark);
 }
 
+/* Each product is rounded with the sum so far. */
+static void dots_combine(twi_run *run, twi_lid v) {
+    const twi_lins *i = &run->f->ins.at[v];
+    const uint32_t steps = run->f->ins.at[twi_larg(run->f, v, 0)].count;
+    for (size_t k = 0; k < (size_t)run->workers * i->count; k++) {
+        uint64_t before = roundings(shadow_at(run, twi_larg(run->f, v, 2), k), i->fold);
+        run->shadow[v][k] = tagged(i->fold, before + steps);
+        record(run, i->fold, (uint32_t)(k / i->count), run->shadow[v][k]);
+    }
+}
+
 static size_t source(const twi_run *run, twi_lid v, uint32_t w, uint32_t e, unsigned *k) {
     const twi_lins *i = &run->f->ins.at[v];
     size_t count = run->f->ins.at[twi_larg(run->f, v, 0)].count, from = 0;
@@ -210,8 +221,8 @@ static size_t source(const twi_run *run, twi_lid v, uint32_t w, uint32_t e, unsi
 
 void twi_run_depth_lanes(twi_run *run, twi_lid v) {
     const twi_lins *i = &run->f->ins.at[v];
-    if (i->op == TWI_L_LANE_FOLD) {
-        lanes_combine(run, v);
+    if (i->op == TWI_L_LANE_FOLD || i->op == TWI_L_DOTS) {
+        (i->op == TWI_L_DOTS ? dots_combine : lanes_combine)(run, v);
         return;
     }
     for (uint32_t w = 0; w < run->workers; w++)

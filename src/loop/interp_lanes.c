@@ -4,6 +4,7 @@
  */
 #include "loop/eval.h"
 #include "loop/interp_run.h"
+#include "loop/scalar.h"
 
 /* A lane operation needs all lanes of every subgroup that takes part. */
 static void together(twi_run *run, twi_lid v) {
@@ -140,6 +141,35 @@ static void vector(twi_run *run, twi_lid v) {
         }
 }
 
+/* One worker has all lanes: dots stand on explicit ones alone. */
+static void dots_of_bytes(const twi_lins *i, const int8_t *a, const int8_t *b, const uint32_t *c,
+                          uint32_t *to) {
+    for (uint32_t l = 0; l < i->count; l++) {
+        to[l] = c[l];
+        for (uint32_t k = 0; k < 4; k++)
+            to[l] += (uint32_t)(a[k] * b[4 * l + k]);
+    }
+}
+
+static void dots_of_halves(const twi_lins *i, const uint16_t *a, const uint16_t *b, const float *c,
+                           float *to) {
+    for (uint32_t l = 0; l < i->count; l++) {
+        to[l] = c[l];
+        for (uint32_t k = 2; k-- > 0;)
+            to[l] = twi_f32_dot_step(twi_f32_of_bf16(a[k]), twi_f32_of_bf16(b[2 * l + k]), to[l]);
+    }
+}
+
+static void dots(twi_run *run, twi_lid v) {
+    const twi_lins *i = &run->f->ins.at[v];
+    const void *a = twi_run_arg(run, v, 0), *b = twi_run_arg(run, v, 1),
+               *c = twi_run_arg(run, v, 2);
+    if (i->elem == TW_I32)
+        dots_of_bytes(i, a, b, c, run->value[v]);
+    else
+        dots_of_halves(i, a, b, c, run->value[v]);
+}
+
 bool twi_run_lanes(twi_run *run, twi_lid v) {
     const twi_lins *i = &run->f->ins.at[v];
     switch (i->op) {
@@ -148,6 +178,9 @@ bool twi_run_lanes(twi_run *run, twi_lid v) {
     case TWI_L_PACK:
     case TWI_L_PERMUTE:
         vector(run, v);
+        break;
+    case TWI_L_DOTS:
+        dots(run, v);
         break;
     case TWI_L_LANE_FOLD:
         together(run, v);

@@ -107,6 +107,33 @@ static twi_lid leave_out(walk *w, twi_lid v) {
     return 0;
 }
 
+/* Is there an instruction for these types that makes a whole vector? */
+bool twi_dots_spoken(const twi_caps *caps, tw_elem elem, unsigned count) {
+    return (elem == TW_I32 ? caps->dpi8 : caps->dpbf16) && count * 4 == caps->vector_bytes;
+}
+
+static bool lacks_dots(const walk *w, twi_lid v) {
+    const twi_lins *i = &w->from->ins.at[v];
+    return !twi_dots_spoken(w->caps, (tw_elem)i->elem, i->count);
+}
+
+static twi_lid rewrite_dots(walk *w, twi_lid v) {
+    const twi_lins *i = &w->from->ins.at[v];
+    const unsigned steps = w->from->ins.at[twi_larg(w->from, v, 0)].count;
+    int32_t *from = TWI_NEW_N(w->c.loop->arena, int32_t, i->count);
+    twi_lid sum = arg(w, v, 2);
+    w->c.fold = i->fold;
+    for (unsigned k = steps; k-- > 0;) {
+        for (unsigned l = 0; l < i->count; l++)
+            from[l] = (int32_t)(l * steps + k);
+        twi_lid a = twi_lb_extract(&w->c, arg(w, v, 0), k),
+                b = twi_lb_permute(&w->c, arg(w, v, 1), 0, from, i->count);
+        sum = twi_legal_dot_step(&w->c, a, b, sum, w->caps);
+    }
+    w->c.fold = 0;
+    return sum;
+}
+
 static const rule rules[] = {
     {TWI_EXP, single, rewrite_exp},
     {TWI_LOG, single, rewrite_log},
@@ -117,6 +144,7 @@ static const rule rules[] = {
     {TWI_L_ASYNC_COPY, copies_plainly, rewrite_async_copy},
     {TWI_L_ASYNC_COMMIT, no_async, leave_out},
     {TWI_L_ASYNC_WAIT, no_async, leave_out},
+    {TWI_L_DOTS, lacks_dots, rewrite_dots},
 };
 
 /* ---- the walk ---- */

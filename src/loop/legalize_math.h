@@ -5,6 +5,7 @@
 #ifndef TWI_LOOP_LEGALIZE_MATH_H
 #define TWI_LOOP_LEGALIZE_MATH_H
 
+#include "caps/caps.h"
 #include "loop/loop.h"
 
 /* docs/portable-functions.md, line by line; x is f32. */
@@ -14,5 +15,7 @@ twi_lid twi_legal_tanh(twi_cursor *c, twi_lid x);
 twi_lid twi_legal_erf(twi_cursor *c, twi_lid x);
 /* A cast from or to f16 or bf16, of any other type. spoken: those from and to f32 stay. */
 twi_lid twi_legal_cast(twi_cursor *c, tw_elem elem, twi_lid x, bool spoken);
+/* sum + a * b, as `dots` takes one product in; b and sum of one count. */
+twi_lid twi_legal_dot_step(twi_cursor *c, twi_lid a, twi_lid b, twi_lid sum, const twi_caps *caps);
 
 #endif

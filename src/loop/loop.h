@@ -213,6 +213,7 @@ twi_lid twi_lb_bitcast(twi_cursor *c, tw_elem elem, twi_lid a);
 twi_lid twi_lb_pack(twi_cursor *c, const twi_lid *scalar, unsigned count);
 twi_lid twi_lb_permute(twi_cursor *c, twi_lid a, twi_lid b /* 0: none */, const int32_t *from,
                        unsigned count);
+twi_lid twi_lb_dots(twi_cursor *c, twi_lid a, twi_lid b, twi_lid sum);
 twi_lid twi_lb_lane_read(twi_cursor *c, twi_lid a, twi_lid lane);
 twi_lid twi_lb_splat(twi_cursor *c, twi_lid a, unsigned count); /* as it is if it has that count */
 twi_lid twi_lb_extract(twi_cursor *c, twi_lid a, uint32_t element);

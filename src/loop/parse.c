@@ -142,6 +142,7 @@ static void order(twi_parser *p) {
     twi_lex_expect(x, "depth");
     o.depth = (uint32_t)twi_lex_int(x, 0, UINT32_MAX);
     o.fused = twi_lex_take(x, "fused");
+    o.flushes = twi_lex_take(x, "flushes");
     bool more = twi_lex_take(x, ":");
     while (more && !x->failed) {
         if (o.n >= sizeof o.digit / sizeof *o.digit) {
@@ -151,7 +152,9 @@ static void order(twi_parser *p) {
         twi_order_digit *d = &o.digit[o.n++];
         twi_lex_expect(x, "axis");
         d->axis = (uint8_t)twi_lex_int(x, 0, UINT8_MAX);
-        d->how = twi_lex_take(x, "tree") ? TWI_HOW_TREE : TWI_HOW_CHAIN;
+        d->how = twi_lex_take(x, "tree")   ? TWI_HOW_TREE
+                 : twi_lex_take(x, "back") ? TWI_HOW_BACK
+                                           : TWI_HOW_CHAIN;
         if (d->how == TWI_HOW_CHAIN)
             twi_lex_expect(x, "chain");
         d->extent = twi_lex_int(x, 0, INT64_MAX);

@@ -468,11 +468,13 @@ static void entry(const twi_loop *loop, twi_sb *out, const twi_entry *e) {
 }
 
 static void order(twi_sb *out, const twi_order *o) {
-    twi_sb_printf(out, "order %u depth %u%s", o->fold, o->depth, o->fused ? " fused" : "");
+    static const char *const how[] = {"chain", "tree", "back"};
+    twi_sb_printf(out, "order %u depth %u%s%s", o->fold, o->depth, o->fused ? " fused" : "",
+                  o->flushes ? " flushes" : "");
     for (unsigned k = 0; k < o->n; k++)
         twi_sb_printf(out, "%s axis %u %s %lld*%lld", k ? "," : " :", o->digit[k].axis,
-                      o->digit[k].how == TWI_HOW_CHAIN ? "chain" : "tree",
-                      (long long)o->digit[k].extent, (long long)o->digit[k].weight);
+                      how[o->digit[k].how], (long long)o->digit[k].extent,
+                      (long long)o->digit[k].weight);
     twi_sb_char(out, '\n');
 }
 

@@ -205,6 +205,14 @@ uint64_t twi_unsigned_of_f64(double x, unsigned width) {
 
 /* ---- minimum, maximum ---- */
 
+static float without_subnormals(float x) { return fabsf(x) < FLT_MIN ? copysignf(0.0f, x) : x; }
+
+float twi_f32_dot_step(float a, float b, float c) {
+    a = without_subnormals(a);
+    b = without_subnormals(b);
+    return without_subnormals(fmaf(a, b, without_subnormals(c)));
+}
+
 float twi_f32_min(float a, float b) {
     if (a != a || b != b)
         return a + b;

@@ -27,6 +27,9 @@ double twi_f64_odd_of_u64(uint64_t x);
 /* Truncated, saturating, NaN gives 0; to a signed (unsigned) integer of so many bits. */
 int64_t twi_signed_of_f64(double x, unsigned width);
 uint64_t twi_unsigned_of_f64(double x, unsigned width);
+/* c + a * b as a dot product of bf16 adds it: one rounding, subnormals are zeros before and after.
+ */
+float twi_f32_dot_step(float a, float b, float c);
 /* A NaN wins, -0 < +0. */
 float twi_f32_min(float a, float b);
 float twi_f32_max(float a, float b);

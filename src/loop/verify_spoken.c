@@ -34,6 +34,11 @@ static bool between(const target *t, twi_lid v) {
     return lanes > 1 && !t->caps->lane_ops;
 }
 
+static bool dots(const target *t, twi_lid v) {
+    const twi_lins *i = &t->f->ins.at[v];
+    return !twi_dots_spoken(t->caps, (tw_elem)i->elem, i->count);
+}
+
 /* Of vectors a dialect prints its own tree; between workers there are only exchanges. */
 static bool fold(const target *t, twi_lid v) {
     const bool rounds = t->f->ins.at[v].attr >> 16 > 0;
@@ -70,6 +75,7 @@ static const refusal refusals[] = {
     {TWI_L_LANE_XOR, between, LANES},
     {TWI_L_LANE_READ, between, LANES},
     {TWI_L_LANE_SHIFT, between, LANES},
+    {TWI_L_DOTS, dots, "there is no instruction for dot products of these types and this width"},
     {TWI_L_LLOAD, wide, WIDE},
     {TWI_L_LSTORE, wide, WIDE},
     {TWI_L_ASYNC_COPY, plain_copy, ASYNC},

@@ -133,6 +133,18 @@ static bool permutes(const item *t) {
     return true;
 }
 
+/* Bytes by fours into i32, bf16 by pairs into f32. */
+static bool dots(const item *t) {
+    const twi_lins *i = t->i;
+    if (i->nargs != 3 || !t->f->explicit_lanes)
+        return false;
+    const twi_lins *a = operand(t, 0), *b = operand(t, 1), *c = operand(t, 2);
+    const bool bytes = a->elem == TW_I8 && i->elem == TW_I32 && a->count == 4;
+    const bool halves = a->elem == TW_BF16 && i->elem == TW_F32 && a->count == 2;
+    return (bytes || halves) && b->elem == a->elem && b->count == a->count * i->count &&
+           c->elem == i->elem && c->count == i->count;
+}
+
 static bool vector(const item *t) {
     const twi_lins *i = t->i;
     const twi_lins *a = i->nargs ? operand(t, 0) : NULL;
@@ -148,6 +160,9 @@ static bool vector(const item *t) {
         fits = i->nargs == i->count;
         for (unsigned k = 0; k < i->nargs; k++)
             fits = fits && operand(t, k)->elem == i->elem && operand(t, k)->count == 1;
+        break;
+    case TWI_L_DOTS:
+        fits = dots(t);
         break;
     default:
         fits = permutes(t);

@@ -105,6 +105,11 @@ static form access_form(twi_lowering *w, twi_id id, uint64_t axes) {
     const twi_ix_node *n = dim >= 0 ? &w->ir->ix.at[a->ix[dim]] : NULL;
     if (n && n->op == TWI_IX_AXIS)
         align_access(w, &f);
+    const int box = twi_ins_of(w->ir, id)->op == TWI_LOAD ? twi_w_box_dimension(w, id) : -1;
+    if (box >= 0) {
+        f.access.dim = (uint8_t)box;
+        f.count = twi_w_box(w, id);
+    }
     return f;
 }
 

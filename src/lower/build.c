@@ -4,6 +4,7 @@
  */
 #include "base/hash.h"
 #include "lower/walk.h"
+#include "plan/atom.h"
 
 unsigned twi_w_count(const twi_lowering *w, twi_lid a) { return twi_lins_of(w->c.f, a)->count; }
 
@@ -207,6 +208,13 @@ twi_lid twi_w_identity(twi_lowering *w, unsigned op, tw_elem elem) {
 }
 
 twi_lid twi_w_int(twi_lowering *w, int64_t k) { return twi_w_const(w, TW_I64, (uint64_t)k, 0); }
+
+twi_lid twi_w_dots(twi_lowering *w, twi_lid a, twi_lid b, twi_lid sum) {
+    if (w->tally)
+        w->tally->ops[TWI_PRICE_CHEAP] +=
+            w->trips * twi_atom_taking((tw_elem)w->c.f->ins.at[a].elem)->ops;
+    return twi_lb_dots(&w->c, a, b, sum);
+}
 
 static void count_exchange(twi_lowering *w, unsigned rounds) {
     if (!w->tally)

@@ -3,6 +3,7 @@
  * a test compares.
  */
 #include "lower/walk.h"
+#include "plan/atom.h"
 
 double twi_estimate_trips(const twi_func *f, twi_lid loop, double groups) {
     const twi_lins *i = &f->ins.at[loop];
@@ -233,6 +234,9 @@ static void count_ins(const twi_func *f, const twi_lins *i, const around *a, twi
         const bool early = t.access->early;
         *(early ? &out->early : &out->rounds) += far && !out->waits[early] ? a->round : 0;
         out->waits[early] = out->waits[early] || far;
+    } else if (i->op == TWI_L_DOTS) {
+        const tw_elem elem = (tw_elem)f->ins.at[f->args.at[i->arg]].elem;
+        out->ops[TWI_PRICE_CHEAP] += trips * twi_atom_taking(elem)->ops;
     } else if (i->op == TWI_L_LANE_FOLD) {
         count_exchange(trips * (i->attr >> 16), out);
     } else if (i->op >= TWI_L_LANE_XOR && i->op <= TWI_L_LANE_SHIFT) {

@@ -4,6 +4,7 @@
  * then lanes. Subgroups: collect.c.
  */
 #include "lower/walk.h"
+#include "plan/atom.h"
 
 unsigned twi_fold_operands(const tw_ir *ir, twi_id fold) {
     const twi_ins *i = twi_ins_of(ir, fold);
@@ -262,6 +263,12 @@ static twi_state element(twi_lowering *w, const twi_fold *f, twi_lid real) {
 
 static twi_lid dot_step(twi_lowering *w, const twi_fold *f, twi_lid acc) {
     const twi_place *place = twi_plan_place(w->plan, f->id);
+    if (place && twi_atom_row_of(place->atom)->k > 1) {
+        w->c.fold = f->id;
+        twi_lid sum = twi_w_box_dot(w, f->id, acc);
+        w->c.fold = 0;
+        return sum;
+    }
     twi_lid a = twi_w_value(w, twi_arg(w->ir, f->id, 0)),
             b = twi_w_value(w, twi_arg(w->ir, f->id, 1));
     tw_elem elem = (tw_elem)fold_ins(w, f)->type.elem;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Order descriptors: how a plan folds, as data for the oracle, and the depth that follows. Time
  * first (one chain over all rolled and serial digits, and over slots where they have no
- * accumulators of their own), then slots, lanes, subgroups (a chain; of more than 8 a tree). Of
- * scans the depth alone.
+ * accumulators of their own; an atom's positions, the last one first), then slots, lanes, subgroups
+ * (a chain; of more than 8 a tree). Of scans the depth alone.
  */
 #include "lower/walk.h"
+#include "plan/atom.h"
 
 enum { UNKNOWN = 1 << 20 }; /* trips of a loop whose bounds are values, as a depth counts them */
 
@@ -141,15 +142,18 @@ static void describe_launch(const tw_ir *ir, const twi_plan *plan, twi_id fold, 
     const twi_place *place = twi_plan_place(plan, fold);
     describer d = {ir, &plan->frame[place ? place->frame : 0], i, o};
     bool product = i->op == TWI_DOT && !i->parts;
+    const twi_atom_row *row = twi_atom_row_of(place ? place->atom : TWI_ATOM_NONE);
     unsigned rounds = 0, none = 0;
     memset(o, 0, sizeof *o);
     o->fold = fold;
+    o->flushes = row->flushes;
     o->fused = product && !(place && place->atom == TWI_ATOM_MULADD);
     if (twi_folds_by_weight(ir, plan, fold)) {
         describe_by_weight(&d, product ? 1 : 0);
         return;
     }
-    int64_t chain = add_loops(&d);
+    int64_t chain = add_level(&d, TWI_LV_ATOM, TWI_HOW_BACK, &none);
+    chain *= add_loops(&d);
     chain *= add_level(&d, TWI_LV_SERIAL, TWI_HOW_CHAIN, &none);
     unsigned before = o->n;
     add_level(&d, TWI_LV_SLOT, TWI_HOW_TREE, &rounds);

@@ -21,7 +21,8 @@ static const twi_digit *digit_of(const twi_lowering *w, const twi_stage_plan *s,
 }
 
 /* A dimension of a stage's object: digits of one axis that follow each other in its map. On
- * explicit lanes each digit is one, on implicit lanes as many as stand together in the order. */
+ * explicit lanes each digit is one, or lanes and the boxes of each; on implicit lanes as many as
+ * stand together in the order. */
 typedef struct {
     unsigned axis, first; /* first: its place in the order */
     uint8_t digits;       /* set */
@@ -36,7 +37,10 @@ static unsigned parts_of(const twi_lowering *w, const twi_stage_plan *s, part *o
         const int64_t extent = digit_of(w, s, k)->extent,
                       weight = twi_map_weight(twi_w_map(w, axis), d);
         part *last = n ? &out[n - 1] : NULL;
-        if (last && !w->vectors && last->axis == axis && last->weight == weight * extent) {
+        if (k && digit_of(w, s, k)->level == TWI_LV_ATOM &&
+            digit_of(w, s, k - 1)->level == TWI_LV_LANE) {
+            last->extent *= extent;
+        } else if (last && !w->vectors && last->axis == axis && last->weight == weight * extent) {
             last->digits |= (uint8_t)(1u << d);
             last->weight = weight;
             last->extent *= extent;
@@ -65,9 +69,11 @@ bool twi_w_stage_around(const twi_lowering *w, unsigned stage) {
     return true;
 }
 
-/* Is the explicit lane digit the stage's fastest? Then rows are read and written as vectors. */
+/* Is the explicit lane digit the stage's fastest, but for boxes? Then rows are read and written as
+ * vectors. */
 static bool lane_is_last(const twi_lowering *w, const twi_stage_plan *s) {
-    return s->n > 0 && digit_of(w, s, s->n - 1u)->level == TWI_LV_LANE;
+    const unsigned boxes = s->n > 1 && digit_of(w, s, s->n - 1u)->level == TWI_LV_ATOM;
+    return s->n > 0 && digit_of(w, s, s->n - 1u - boxes)->level == TWI_LV_LANE;
 }
 
 static twi_object tile_object(const twi_lowering *w, const twi_stage_plan *s) {
@@ -110,7 +116,9 @@ static void stage_index(twi_lowering *w, const twi_stage_plan *s, twi_lid *index
     const unsigned n = parts_of(w, s, p);
     index += version_index(w, s, index);
     for (unsigned k = 0; k < n; k++) {
-        if (w->vectors && digit_of(w, s, p[k].first)->level == TWI_LV_LANE)
+        if (digit_of(w, s, p[k].first)->level == TWI_LV_ATOM)
+            index[k] = twi_w_int(w, 0);
+        else if (w->vectors && digit_of(w, s, p[k].first)->level == TWI_LV_LANE)
             index[k] =
                 lane_is_last(w, s) ? twi_w_int(w, 0) : twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0);
         else
@@ -133,16 +141,22 @@ static void into_tile(twi_lowering *w, twi_laccess to, const twi_lid *index, twi
 static void copy_element(twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
     twi_lid index[TWI_MAX_LOOPS];
     uint32_t mark = twi_w_scope(w);
-    twi_lid x = twi_w_array_load(w, s->value, true);
+    twi_lid x = twi_w_box(w, s->value) > 1 ? twi_w_box_load(w, s->value)
+                                           : twi_w_array_load(w, s->value, true);
     stage_index(w, s, index);
     into_tile(w, stage_access(w, object), index, x);
     twi_w_forget(w, mark);
 }
 
+/* Lanes are parts of a vector, a box is moved as a whole. */
+static bool is_opened(const twi_digit *d) {
+    return d->level != TWI_LV_LANE && d->level != TWI_LV_ATOM;
+}
+
 /* Opens the digits of one axis that the stage holds, most significant first. */
 static void open_axis(twi_lowering *w, const twi_stage_plan *s, unsigned axis) {
     for (unsigned d = 0; d < twi_w_map(w, axis)->n; d++)
-        if (holds(s, axis, d) && twi_w_map(w, axis)->d[d].level != TWI_LV_LANE)
+        if (holds(s, axis, d) && is_opened(&twi_w_map(w, axis)->d[d]))
             twi_w_open(w, axis, d);
 }
 
@@ -153,7 +167,7 @@ static void copy_alone(twi_lowering *w, const twi_stage_plan *s, uint32_t object
     unsigned depth = twi_w_depth(w);
     bool vectors = w->lane_axis >= 0 && load_axes(w, s) >> w->lane_axis & 1;
     for (unsigned k = 0; k < s->n && !vectors; k++)
-        if (digit_of(w, s, k)->level != TWI_LV_LANE)
+        if (is_opened(digit_of(w, s, k)))
             twi_w_open(w, s->order[k].axis, s->order[k].digit);
     for (unsigned a = 1; a < w->ir->axis.n && vectors; a++)
         if ((int)a != w->lane_axis && load_axes(w, s) >> a & 1)
@@ -530,5 +544,6 @@ twi_lid twi_w_stage_load(twi_lowering *w, unsigned stage) {
     stage_index(w, s, index);
     twi_laccess from = stage_access(w, w->stage_object[stage]);
     from.ahead = twi_w_elements_ahead(w, from.object, index, twi_w_inner_loop(w), s->ahead);
-    return twi_w_load(w, from, index, twi_w_value_count(w, load_axes(w, s)), 0, 0);
+    const unsigned count = twi_w_value_count(w, load_axes(w, s)) * twi_w_box(w, s->value);
+    return twi_w_load(w, from, index, count, 0, 0);
 }

@@ -117,7 +117,7 @@ static twi_lid local_value(twi_lowering *w, twi_id v) {
     const twi_ins *i = twi_ins_of(w->ir, v);
     twi_lid x[3] = {0, 0, 0};
     if (i->op == TWI_LOAD)
-        return twi_w_array_load(w, v, false);
+        return twi_w_box(w, v) > 1 ? twi_w_box_load(w, v) : twi_w_array_load(w, v, false);
     if (twi_scan_streams(w->ir, v))
         return twi_scan_next(w, v);
     for (unsigned k = 0; k < i->nargs; k++)
@@ -125,8 +125,8 @@ static twi_lid local_value(twi_lowering *w, twi_id v) {
     switch (i->op) {
     case TWI_SPREAD:
         return x[0];
-    case TWI_CAST:
-        return twi_w_cast(w, (tw_elem)i->type.elem, x[0]);
+    case TWI_CAST: /* boxes stay in the storage type */
+        return twi_w_box(w, v) > 1 ? x[0] : twi_w_cast(w, (tw_elem)i->type.elem, x[0]);
     case TWI_NARROW:
         return twi_w_cast(w, TW_F32, twi_w_cast(w, (tw_elem)i->attr, x[0]));
     default:

@@ -140,6 +140,7 @@ twi_lid twi_w_lane_fold(twi_lowering *w, unsigned merge, twi_lid a, unsigned log
 twi_lid twi_w_lane_xor(twi_lowering *w, twi_lid a, uint32_t mask);
 twi_lid twi_w_lane_shift(twi_lowering *w, twi_lid a, int32_t by);
 twi_lid twi_w_lane_read(twi_lowering *w, twi_lid a, twi_lid lane);
+twi_lid twi_w_dots(twi_lowering *w, twi_lid a, twi_lid b, twi_lid sum);
 twi_lid twi_w_load(twi_lowering *w, twi_laccess access, const twi_lid *index, unsigned count,
                    twi_lid mask, twi_lid other);
 void twi_w_store(twi_lowering *w, twi_laccess access, const twi_lid *index, twi_lid value,
@@ -221,6 +222,14 @@ twi_lid twi_w_stripe_load(twi_lowering *w, uint32_t object, uint64_t axes);
 unsigned twi_w_stripe_index(twi_lowering *w, uint64_t axes, twi_lid *index);
 /* Slots of the axes: numbers of the open ones, extents; either may be NULL. Dimensions. */
 unsigned twi_w_slot_index(twi_lowering *w, uint64_t axes, twi_lid *index, int64_t *extent);
+
+/* ---- box.c: operands of dots by boxes ---- */
+unsigned twi_w_box(const twi_lowering *w,
+                   twi_id load); /* positions of a box that it is read by; 1 */
+/* The array's dimension along which a box of a load without lanes lies; -1: it is woven. */
+int twi_w_box_dimension(const twi_lowering *w, twi_id load);
+twi_lid twi_w_box_load(twi_lowering *w, twi_id load);
+twi_lid twi_w_box_dot(twi_lowering *w, twi_id dot, twi_lid sum); /* sum and the open box */
 
 /* ---- access.c ---- */
 twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw); /* raw: in the storage type */

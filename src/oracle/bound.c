@@ -20,6 +20,7 @@ typedef struct twi_adding {
     uint32_t n_keep, with_parts;
     bool whole, nan, any, plus, minus, positive;
     bool exact;   /* all terms are */
+    bool flushes; /* subnormal operands and sums may be taken as 0 */
     size_t terms; /* that are not 0 */
     uint8_t flags;
     double *v, *e; /* terms */
@@ -112,8 +113,11 @@ static double rounding_of(const twi_folding *f, const adding *s, size_t n, uint3
     return worst;
 }
 
+#define LEAST_NORMAL 0x1p-126 /* of f32 and bf16 */
+
 static bool special(const adding *s, size_t n, twi_form *out) {
-    if (s->exact && s->terms <= 1 && !s->nan && !s->any && !s->plus && !s->minus) {
+    bool lost = s->flushes && s->sum != 0.0 && fabs(s->sum) < LEAST_NORMAL;
+    if (s->exact && s->terms <= 1 && !lost && !s->nan && !s->any && !s->plus && !s->minus) {
         *out = twi_form_exact(s->elem, twi_bits_of_double(s->elem, s->sum)); /* zeros add nothing */
         out->flags = (uint8_t)(s->flags | (s->sum == 0.0 ? TWI_EITHER_ZERO : 0));
         return true;
@@ -191,6 +195,9 @@ static void finish_sum(const twi_folding *f, adding *s, const twi_form *start, t
     size_t n = f->n;
     double u = unit_of(s->elem) * 0x1.00001p+0;
     double r = rounding_of(f, s, n, &depth);
+    if (s->flushes) /* each sum, and the start */
+        r += 2.0 * ((double)n + 1.0) *
+             LEAST_NORMAL; /* twice: what is lost early may grow by u a sum */
     bool beginning = start && !(start->kind == TWI_EXACT && start->v == 0.0);
     if (beginning) { /* its chain carries it along: one more term in each of that chain's partial
                         sums */
@@ -252,6 +259,32 @@ static void leaf(const twi_folding *f, const twi_form *a, const twi_form *b, twi
     out->hi = twi_up(out->hi) + q.u * fabs(out->hi) + q.eta;
 }
 
+static bool vanishes(double x) { return x != 0.0 && fabs(x) < LEAST_NORMAL; }
+
+/* May the operand be subnormal and not 0? */
+static bool may_vanish(const twi_form *x) {
+    if (x->kind == TWI_EXACT)
+        return vanishes(x->v);
+    return x->kind == TWI_RANGE && x->lo < LEAST_NORMAL && x->hi > -LEAST_NORMAL;
+}
+
+/* A product one of whose operands may have been taken as 0: it, or 0, or 0 times infinity. */
+static void vanish(twi_form *p) {
+    const uint8_t flags = p->flags & TWI_UNDECIDED;
+    if (p->kind == TWI_ANYTHING || !(fabs(p->v) < INFINITY)) {
+        *p = twi_form_any(flags);
+        return;
+    }
+    const double lo = p->kind == TWI_EXACT ? p->v : p->lo, hi = p->kind == TWI_EXACT ? p->v : p->hi;
+    const double r = fabs(p->v) + twi_form_radius(p);
+    *p = (twi_form){.kind = TWI_RANGE,
+                    .v = p->v,
+                    .lo = lo < 0.0 ? lo : 0.0,
+                    .hi = hi > 0.0 ? hi : 0.0,
+                    .r = r,
+                    .flags = flags};
+}
+
 /* A finite term known up to e, e of it its own: what add_term does with the least ado. */
 static void add_plain(adding *s, size_t k, double v, double e) {
     s->v[k] = v;
@@ -269,11 +302,15 @@ static void add_plain(adding *s, size_t k, double v, double e) {
     s->r += e;
 }
 
-/* Determined f32 operands: most of the work of a matrix product. False: not finite, not done. */
+/* Determined f32 operands: most of the work of a matrix product. False: not finite, or subnormal
+ * where that is lost: not done. */
 static bool plain_term(const twi_folding *f, adding *s, size_t k, bool dot) {
     double a = (double)twi_f32_of(f->arg[0]->bits[f->base[0] + f->offset[0][k]]), p = a, e = 0.0;
     if (dot) {
-        p = a * (double)twi_f32_of(f->arg[1]->bits[f->base[1] + f->offset[1][k]]);
+        const double b = (double)twi_f32_of(f->arg[1]->bits[f->base[1] + f->offset[1][k]]);
+        if (s->flushes && (vanishes(a) || vanishes(b)))
+            return false;
+        p = a * b;
         e = (double)(float)p == p ? 0.0 : 0x1.00001p-24 * fabs(p) + 0x1p-150;
     }
     if (!(fabs(p) < INFINITY))
@@ -291,6 +328,7 @@ static void bound_sum(twi_oracle *o, const twi_folding *f, twi_form *out, twi_pa
         slots = f->layout->tree[k]->slots > slots ? f->layout->tree[k]->slots : slots;
     s.v = twi_scratch(o, 2 * f->n + 2 * slots + 4);
     s.e = s.v + f->n + 1;
+    s.flushes = dot && f->layout && f->layout->flushes;
     bool plain = f->to == TW_F32 && f->from == TW_F32 && !f->arg[0]->bounded &&
                  (!dot || (!f->arg[1]->bounded && f->arg[1]->elem == TW_F32));
     for (size_t k = 0; k < f->n && !o->error; k++) {
@@ -303,6 +341,8 @@ static void bound_sum(twi_oracle *o, const twi_folding *f, twi_form *out, twi_pa
         }
         twi_form y = twi_tile_get(f->arg[1], (size_t)(f->base[1] + f->offset[1][k]));
         leaf(f, &x, &y, &p, more);
+        if (s.flushes && (may_vanish(&x) || may_vanish(&y)))
+            vanish(&p);
         add_term(&s, k, &p);
     }
     twi_form start;

@@ -56,6 +56,7 @@ typedef struct twi_layout { /* trees of one fold for one set of extents */
     int64_t extent[TWI_MAX_RANK];
     unsigned n;
     twi_tree **tree;
+    bool flushes; /* of some descriptor */
 } twi_layout;
 
 struct twi_oracle {

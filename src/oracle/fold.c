@@ -21,7 +21,7 @@ static bool same_order(const twi_order *a, const twi_order *b) {
 /* Chains one after the other may be one accumulator or several: both are laid out then. */
 static bool has_two_chains(const twi_order *d) {
     for (unsigned k = 1; k < d->n; k++)
-        if (d->digit[k].how == TWI_HOW_CHAIN && d->digit[k - 1].how == TWI_HOW_CHAIN)
+        if (d->digit[k].how != TWI_HOW_TREE && d->digit[k - 1].how != TWI_HOW_TREE)
             return true;
     return false;
 }
@@ -49,6 +49,7 @@ static void lay_out(twi_oracle *o, const twi_folding *f, twi_layout *l) {
     for (size_t k = 0; k < o->n_orders; k++) {
         const twi_order *d = &o->orders[k];
         bool again = d->fold != f->v;
+        l->flushes = l->flushes || (!again && d->flushes);
         for (size_t j = 0; j < k && !again; j++)
             again = same_order(&o->orders[j], d);
         if (again)

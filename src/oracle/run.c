@@ -347,6 +347,8 @@ uint64_t twi_orders_key(const twi_order *orders, size_t n) {
     uint64_t key = n;
     for (size_t k = 0; k < n; k++) {
         uint64_t h = twi_hash(&orders[k].fold, sizeof orders[k].fold, 1);
+        if (orders[k].flushes)
+            h = twi_hash(&orders[k].flushes, 1, h);
         if (orders[k].n == 0) /* of a scan */
             h = twi_hash(&orders[k].depth, sizeof orders[k].depth, h);
         for (unsigned d = 0; d < orders[k].n; d++) {

@@ -84,8 +84,10 @@ static bool place(twi_tree *t, const digit *d, unsigned n_digits, const int64_t 
         int64_t at[TWI_MAX_RANK] = {0};
         size_t flat = 0;
         bool inside = true;
-        for (unsigned k = 0; k < n_digits; k++)
-            at[d[k].axis] += value[k] * d[k].weight;
+        for (unsigned k = 0; k < n_digits; k++) {
+            const bool back = d[k].how == TWI_HOW_BACK;
+            at[d[k].axis] += (back ? d[k].extent - 1 - value[k] : value[k]) * d[k].weight;
+        }
         for (unsigned a = 0; a < n; a++) {
             inside = inside && at[a] < extent[a];
             flat = flat * (size_t)extent[a] + (size_t)at[a];
@@ -117,9 +119,10 @@ twi_tree *twi_tree_of(twi_arena *arena, const twi_order *order, const uint8_t *a
     t->leaf = TWI_NEW_N(arena, uint32_t, slots);
     if (!place(t, d, n_digits, extent, n, TWI_NEW_N(arena, uint8_t, total + 1)))
         return NULL;
-    for (unsigned k = 0; k < n_digits; k++) /* a tree of one keeps two chains apart */
-        add_level(t, d[k].how, (uint64_t)d[k].extent,
-                  merge && k > 0 && d[k - 1].how == TWI_HOW_CHAIN);
+    for (unsigned k = 0; k < n_digits; k++) { /* a tree of one keeps two chains apart */
+        const uint8_t how = d[k].how == TWI_HOW_TREE ? TWI_HOW_TREE : TWI_HOW_CHAIN;
+        add_level(t, how, (uint64_t)d[k].extent, merge && k > 0 && d[k - 1].how != TWI_HOW_TREE);
+    }
     count_depth(t);
     return t;
 }

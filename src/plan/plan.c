@@ -115,7 +115,12 @@ const char *const twi_plan_words[TWI_WORD_SETS][TWI_MAX_WORDS] = {
                         [TWI_KEEP_SHARED] = "shared",
                         [TWI_KEEP_SCRATCH] = "scratch"},
     [TWI_WORDS_FOLD] = {[TWI_FOLD_WEIGHT] = "weight"},
-    [TWI_WORDS_ATOM] = {[TWI_ATOM_FMA] = "fma", [TWI_ATOM_MULADD] = "muladd"},
+    [TWI_WORDS_ATOM] =
+        {
+#define TWI_ATOM(NAME, spelling, k, elem, sum, flushes, ops) [TWI_ATOM_##NAME] = spelling,
+#include "plan/atom.def"
+#undef TWI_ATOM
+        },
     [TWI_WORDS_VIA] = {[TWI_TO_RENAME] = "rename",
                        [TWI_TO_PRIVATE] = "private",
                        [TWI_TO_LANES] = "lanes",

@@ -41,7 +41,13 @@ typedef enum {
     TWI_FOLD_TIME,
     TWI_FOLD_WEIGHT
 } twi_fold_order; /* time before space; by ascending weight */
-typedef enum { TWI_ATOM_NONE, TWI_ATOM_FMA, TWI_ATOM_MULADD } twi_atom;
+typedef enum {
+    TWI_ATOM_NONE,
+#define TWI_ATOM(NAME, spelling, k, elem, sum, flushes, ops) TWI_ATOM_##NAME,
+#include "plan/atom.def"
+#undef TWI_ATOM
+    TWI_ATOMS
+} twi_atom;
 typedef enum {
     TWI_TO_NONE,
     TWI_TO_RENAME,

@@ -78,9 +78,12 @@ static bool digits_fit(const twi_judge *j, unsigned a, const twi_map *m) {
         unsigned level = m->d[i].level;
         const char *word = twi_level_name(level);
         bool open = level == TWI_LV_LOOP || level == TWI_LV_SERIAL;
-        if (level >= TWI_LV_ATOM || level == TWI_LV_CLUSTER)
+        if (level == TWI_LV_CLUSTER)
             return twi_refuse_map(j, a, m, "%s digits are not built yet", word) ||
                    twi_refused_for(j->why, TWI_WHY_LATER);
+        if (level == TWI_LV_ATOM && (i + 1u != m->n || j->ir->axis.at[a].kind != TWI_AXIS_FULL))
+            return twi_refuse_map(j, a, m,
+                                  "an atom digit ends the map of an axis that a dot folds");
         if (m->d[i].extent < 0 || (m->d[i].extent == 0 && (i || !open)))
             return twi_refuse_map(j, a, m,
                                   "M2: only an outermost loop or serial digit has a run-time count "
@@ -473,7 +476,8 @@ static bool judged(const twi_judge *j) {
     for (uint32_t i = 0; i < j->p->place.n; i++)
         if (!place_fits(j, &j->p->place.at[i]))
             return false;
-    return (!j->split || twi_judge_split(j)) && twi_judge_folds(j) && twi_judge_stages(j);
+    return (!j->split || twi_judge_split(j)) && twi_judge_atoms(j) && twi_judge_folds(j) &&
+           twi_judge_stages(j);
 }
 
 bool twi_plan_rules(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why) {

@@ -222,7 +222,7 @@ static bool weight_fits(const twi_judge *j, twi_id v, const twi_frame *f) {
             if (m->d[i].extent == 1)
                 continue;
             if (!at)
-                return refuse_fold(j, v, axis, m, "%s beside a %s digit is not built yet", written,
+                return refuse_fold(j, v, axis, m, "%s beside %s digits is not built yet", written,
                                    twi_level_name(m->d[i].level)) ||
                        twi_refused_for(j->why, TWI_WHY_LATER);
             if (at < last)

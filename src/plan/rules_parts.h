@@ -43,5 +43,6 @@ bool twi_judge_scan(const twi_judge *j, twi_id v);
 bool twi_judge_folds(const twi_judge *j);
 bool twi_judge_split(const twi_judge *j);
 bool twi_judge_stages(const twi_judge *j);
+bool twi_judge_atoms(const twi_judge *j);
 
 #endif

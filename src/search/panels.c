@@ -4,6 +4,7 @@
  * after row of tiles; what it needs of the operand with columns is packed once, into panels as wide
  * as a tile, and stays in the second level of cache.
  */
+#include "plan/atom.h"
 #include "search/matrix.h"
 
 /* Rows and vectors of a tile, columns of tiles in a block, rows and (at least) columns of blocks.
@@ -11,6 +12,7 @@
 typedef struct {
     int64_t rm, rn, columns, blocks, across;
     bool packed;
+    unsigned atom;
 } panels;
 
 /* The operand that varies along n and k, but not along m; 0: none. */
@@ -38,10 +40,24 @@ static void pack(twi_plan *p, const twi_matrix *x, twi_id load) {
         if (n->d[i].level == TWI_LV_LOOP)
             s->order[s->n++] = (twi_axis_digit){(uint8_t)x->n, (uint8_t)i};
     for (unsigned i = 0; i < k->n; i++)
-        s->order[s->n++] = (twi_axis_digit){(uint8_t)x->k, (uint8_t)i};
+        if (k->d[i].level != TWI_LV_ATOM)
+            s->order[s->n++] = (twi_axis_digit){(uint8_t)x->k, (uint8_t)i};
     for (unsigned i = 0; i < n->n; i++)
         if (n->d[i].level != TWI_LV_LOOP && n->d[i].level != TWI_LV_GRID)
             s->order[s->n++] = (twi_axis_digit){(uint8_t)x->n, (uint8_t)i};
+    if (twi_atom_digit(f, x->k) >= 0)
+        s->order[s->n++] = (twi_axis_digit){(uint8_t)x->k, (uint8_t)twi_atom_digit(f, x->k)};
+}
+
+/* The folded axis in boxes of the atom; false: it is not made of whole ones. */
+static bool box(const twi_view *v, twi_plan *p, const twi_matrix *x, unsigned atom) {
+    const int64_t k = twi_atom_row_of(atom)->k, extent = v->axis[x->k].extent;
+    if (k == 1)
+        return true;
+    p->frame[0].map[x->k] =
+        (twi_map){.n = 2, .d = {{TWI_LV_LOOP, 0, extent / k}, {TWI_LV_ATOM, 0, k}}};
+    twi_plan_set_place(v->arena, p, x->dot)->atom = (uint8_t)atom;
+    return extent % k == 0;
 }
 
 static void offer(twi_offers *o, const twi_matrix *x, const panels *t, twi_id load) {
@@ -60,6 +76,8 @@ static void offer(twi_offers *o, const twi_matrix *x, const panels *t, twi_id lo
     twi_cut_numbers m = {.rows = deep, .unroll = t->rm},
                     n = {.rows = wide, .unroll = t->rn, .lanes = lanes};
     if (!twi_view_map(v, x->m, m, &f->map[x->m]) || !twi_view_map(v, x->n, n, &f->map[x->n]))
+        return;
+    if (!box(v, p, x, t->atom))
         return;
     f->around = (uint8_t)((deep > 1) + (wide > 1));
     if (t->packed)
@@ -87,6 +105,16 @@ static bool lies_close(const twi_view *v, const twi_matrix *x) {
     return row <= CLOSE && row % v->caps->vector_bytes == 0;
 }
 
+/* Of packed panels: what is loaded as it lies would be woven again for every row of tiles. */
+static void offer_boxes(twi_offers *o, const twi_matrix *x, panels t, twi_id load) {
+    twi_why why;
+    t.packed = true;
+    for (t.atom = 1; load && t.atom < TWI_ATOMS; t.atom++)
+        if (twi_atom_row_of(t.atom)->k > 1 &&
+            twi_atom_fits(o->view->ir, o->view->caps, x->dot, t.atom, &why))
+            offer(o, x, &t, load);
+}
+
 void twi_propose_panels(twi_offers *o, const twi_matrix *x) {
     static const uint8_t tiles[][2] = {{12, 2}, {6, 4}, {8, 3}, {9, 3}, {14, 2}, {13, 2},
                                        {11, 2}, {8, 2}, {4, 4}, {4, 2}, {16, 1}, {8, 1}};
@@ -101,12 +129,14 @@ void twi_propose_panels(twi_offers *o, const twi_matrix *x) {
         if (!fits_registers(v, t.rm, t.rn) || t.rm >= 2 * v->axis[x->m].extent)
             continue;
         t.columns = block_columns(v, x, t.rn);
-        for (unsigned c = 0; c < sizeof cuts / sizeof cuts[0]; c++)
+        for (unsigned c = 0; c < sizeof cuts / sizeof cuts[0]; c++) {
+            t.blocks = cuts[c][0];
+            t.across = cuts[c][1];
             for (unsigned packed = 0; packed < kinds; packed++) {
-                t.blocks = cuts[c][0];
-                t.across = cuts[c][1];
                 t.packed = packed;
                 offer(o, x, &t, load);
             }
+            offer_boxes(o, x, t, load);
+        }
     }
 }

@@ -4,6 +4,7 @@
  * stages and entries are drawn one by one and kept where the plan stays legal. Falls back to what
  * the families propose.
  */
+#include "plan/atom.h"
 #include "plan/split.h"
 #include "search/view.h"
 
@@ -246,6 +247,54 @@ static void draw_order(draw *d) {
     }
 }
 
+/* Another tile of the dot's own axes: a whole vector's lanes along the one that stores walk along.
+ */
+static bool draw_tile(draw *d, twi_id dot) {
+    const twi_view *v = d->v;
+    const twi_ins *i = twi_ins_of(v->ir, dot);
+    for (unsigned a = 1; a < v->ir->axis.n; a++) {
+        twi_cut_numbers c = {.rows = 1 + below(d, 3), .unroll = 1 + below(d, 4)};
+        c.lanes = (int)a == v->unit ? v->caps->vector_bytes / 4 : 1;
+        if (i->type.axes >> a & 1 && !twi_view_map(v, a, c, &d->p->frame[0].map[a]))
+            return false;
+    }
+    return true;
+}
+
+/* A dot by boxes: a time digit of the folded axis that they divide leaves them to the atom. */
+static bool draw_boxes(draw *d, twi_id dot, int64_t k) {
+    twi_map *m = &d->p->frame[0].map[twi_ins_of(d->v->ir, dot)->fold[0]];
+    unsigned i = m->n;
+    while (i > 0 && (twi_level_is_space(m->d[i - 1].level) || m->d[i - 1].extent % k))
+        i--;
+    if (!i || m->n == TWI_MAX_DIGITS || !draw_tile(d, dot))
+        return false;
+    m->d[i - 1].extent /= k;
+    m->d[m->n++] = (twi_digit){.level = TWI_LV_ATOM, .extent = k};
+    return true;
+}
+
+static void draw_atom(draw *d, twi_id dot, unsigned atom) {
+    const twi_frame *was = twi_copy(d->v->arena, &d->p->frame[0], sizeof *was);
+    const bool drawn = draw_boxes(d, dot, twi_atom_row_of(atom)->k);
+    twi_plan_set_place(d->v->arena, d->p, dot)->atom = (uint8_t)atom;
+    twi_view_finish(d->v, d->p);
+    if (drawn && legal(d))
+        return;
+    d->p->frame[0] = *was;
+    twi_plan_set_place(d->v->arena, d->p, dot)->atom = TWI_ATOM_NONE;
+}
+
+static void draw_atoms(draw *d) {
+    twi_why why;
+    for (uint32_t i = 0; i < d->v->all.n; i++)
+        for (unsigned a = 1; twi_ins_of(d->v->ir, d->v->all.at[i])->op == TWI_DOT && a < TWI_ATOMS;
+             a++)
+            if (twi_atom_row_of(a)->k > 1 &&
+                twi_atom_fits(d->v->ir, d->v->caps, d->v->all.at[i], a, &why) && !chance(d, 4))
+                draw_atom(d, d->v->all.at[i], a);
+}
+
 /* Loops of the order's head around all phases: as many as are legal of the number drawn. */
 static void draw_around(draw *d) {
     twi_frame *f = &d->p->frame[0];
@@ -375,6 +424,12 @@ static void draw_stage(draw *d, twi_id id) {
             twi_axis_digit was = s.order[s.n - 1];
             s.order[s.n - 1] = s.order[i];
             s.order[i] = was;
+        }
+    for (unsigned i = 0; i + 1u < s.n; i++) /* behind it boxes, whole */
+        if (f->map[s.order[i].axis].d[s.order[i].digit].level == TWI_LV_ATOM) {
+            twi_axis_digit box = s.order[i];
+            memmove(&s.order[i], &s.order[i + 1], (s.n - 1u - i) * sizeof box);
+            s.order[s.n - 1] = box;
         }
     const twi_stage_plan plain = s;
     draw_window(d, &s);
@@ -533,6 +588,7 @@ static bool random_scope(draw *d, twi_why *why) {
     }
     if (!found && !fall_back(d, why))
         return false;
+    draw_atoms(d);
     draw_split(d);
     draw_keeps(d);
     draw_serial(d);

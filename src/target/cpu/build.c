@@ -60,6 +60,10 @@ static void command(const twi_cpu *cpu, const char *source, const char *product,
     const twi_cpu_machine *machine = twi_cpu_machine_of(isa);
     for (unsigned k = 0; machine && k < 2 && machine->flag[k]; k++)
         argv[n++] = machine->flag[k];
+    if (cpu->base.caps.dpi8)
+        argv[n++] = "-mavx512vnni";
+    if (cpu->base.caps.dpbf16)
+        argv[n++] = "-mavx512bf16";
     argv[n++] = "-o";
     argv[n++] = product;
     argv[n++] = source;

@@ -65,6 +65,9 @@ bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps) {
     for (unsigned i = LEVELS; i-- > 0;)
         if (has_level(text, i) && (!isa || strcmp(isa, levels[i].isa) == 0))
             level = i;
+    const bool dots = strcmp(levels[level].isa, "avx512") == 0;
+    const bool has[] = {dots && has_flag(text, "avx512_vnni"),
+                        dots && has_flag(text, "avx512_bf16")};
     twi_arena_reset(&ctx->arena, mark);
     if (isa && strcmp(isa, levels[level].isa) != 0) {
         twi_error(&ctx->diags, TWI_E_BAD_ISA, (twi_loc){0, 0}, NULL,
@@ -74,6 +77,8 @@ bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps) {
     if (!twi_caps_named(ctx, levels[level].caps, caps))
         return false;
     caps->isa = twi_intern_str(&ctx->names, levels[level].isa);
+    caps->dpi8 = has[0];
+    caps->dpbf16 = has[1];
     const long units = sysconf(_SC_NPROCESSORS_ONLN);
     caps->units = units > 0 ? (uint32_t)units : 1;
 #ifdef _SC_LEVEL2_CACHE_SIZE

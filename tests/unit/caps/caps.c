@@ -21,8 +21,8 @@ static int teardown(void **state) {
     return 0;
 }
 
-static const char *const names[] = {"cpu-baseline", "cpu-avx2", "cpu-avx512", "simt32",
-                                    "simt4",        "simt1",    "opencl-a770"};
+static const char *const names[] = {"cpu-baseline", "cpu-avx2", "cpu-avx512", "cpu-avx512-dots",
+                                    "simt32",       "simt4",    "simt1",      "opencl-a770"};
 
 static const char *printed(tw_context *ctx, const twi_caps *caps) {
     twi_sb sb;
@@ -57,6 +57,9 @@ static void what_records_say(void **state) {
     assert_int_equal(caps.lane, 16);
     assert_int_equal(caps.family, TWI_FAMILY_CPU);
     assert_true(caps.indexable);
+    assert_false(caps.dpi8 || caps.dpbf16);
+    assert_true(twi_caps_named(*state, "cpu-avx512-dots", &caps));
+    assert_true(caps.dpi8 && caps.dpbf16);
     assert_true(twi_caps_named(*state, "simt32", &caps));
     assert_int_equal(caps.shared, 49152);
     assert_int_equal(caps.workers, 256);
@@ -92,6 +95,7 @@ static void faults(void **state) {
     refused(ctx, edited(ctx, "lane", "lane many"), 683, "'lane'");
     refused(ctx, edited(ctx, "lane", "lane 32 32"), 683, "'lane'");
     refused(ctx, edited(ctx, "fma", "fma true"), 683, "yes or no");
+    refused(ctx, edited(ctx, NULL, "dpi8 4"), 683, "yes or no");
     refused(ctx, edited(ctx, "op_ns", "op_ns 0 1 2"), 683, "four");
     refused(ctx, edited(ctx, "byte_ns", "byte_ns nan"), 683, "'byte_ns'");
     refused(ctx, edited(ctx, "shared", "# no shared"), 684, "'shared'");

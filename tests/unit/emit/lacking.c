@@ -35,6 +35,7 @@ static const struct {
     {"embedding", "N=7 V=5 D=32", false},
     {"gelu_residual", "R=4 W=64", false},
     {"gemm", "M=12 N=24 K=16", false},
+    {"gemm_int8", "M=12 N=24 K=16", false},
     {"histogram", "N=65 B=7", false},
     {"layernorm", "R=2 W=72", false},
     {"residual_layernorm", "R=3 W=72", false},
@@ -101,6 +102,11 @@ static void no_vectors(speech *s) {
     s->caps.lane_ops = false;
 }
 
+static void no_dots(speech *s) {
+    memset(s->dialect.dots, 0, sizeof s->dialect.dots);
+    s->caps.dpi8 = s->caps.dpbf16 = false;
+}
+
 static void nothing_more(speech *s) {
     no_lanes(s);
     no_halves(s);
@@ -118,9 +124,11 @@ static const tongue tongues[] = {
     {"C", &twi_dialect_c, "cpu-baseline", NULL},
     {"C, AVX-512", &twi_dialect_c, "cpu-avx512", NULL},
     {"OpenCL C", &twi_dialect_opencl, "simt1", NULL},
+    {"C, AVX-512 with dots", &twi_dialect_c, "cpu-avx512-dots", NULL},
     {"OpenCL C with subgroups", &twi_dialect_opencl, "opencl-a770", NULL},
     {"CUDA C++", &twi_dialect_cuda, "sm_90a", NULL},
     {"C without vectors", &twi_dialect_c, "cpu-avx512", no_vectors},
+    {"C without dots", &twi_dialect_c, "cpu-avx512-dots", no_dots},
     {"OpenCL C without wide accesses", &twi_dialect_opencl, "simt1", no_wide},
     {"CUDA C++ without lane operations", &twi_dialect_cuda, "sm_90a", no_lanes},
     {"CUDA C++ without narrow floats", &twi_dialect_cuda, "sm_90a", no_halves},

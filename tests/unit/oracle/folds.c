@@ -4,6 +4,7 @@
  */
 #include "kernels.h"
 #include "oracle/det.h"
+#include "oracle/tree.h"
 
 /* canonical, from its definition, over pointers to rows. */
 static float canonical(const float *x, size_t n) {
@@ -163,6 +164,71 @@ static void test_tiny_products(void **state) {
     close_bench(&t);
 }
 
+/* A dot by an atom that takes subnormals as 0: products of such operands may be 0, sums too. */
+static void test_flushed_products(void **state) {
+    enum { K = 4 };
+    static const struct {
+        float a[K], b[K], got;
+        bool flushes, right;
+    } list[] = {
+        {{0x1p-130f, 1, 0, 0}, {1, 1, 0, 0}, 1, true, true}, /* 1 + 2^-130 is 1 in any case */
+        {{0x1p-130f, 0, 0, 0}, {0x1p127f, 0, 0, 0}, 0x1p-3f, false, true},
+        {{0x1p-130f, 0, 0, 0}, {0x1p127f, 0, 0, 0}, 0, false, false},
+        {{0x1p-130f, 0, 0, 0}, {0x1p127f, 0, 0, 0}, 0x1p-3f, true, true},
+        {{0x1p-130f, 0, 0, 0}, {0x1p127f, 0, 0, 0}, 0, true, true},
+        {{0x1p-130f, 0, 0, 0}, {0x1p127f, 0, 0, 0}, -0x1p-20f, true, false},
+        {{0x1p-70f, 0, 0, 0}, {0x1p-70f, 0, 0, 0}, 0, false, false}, /* a subnormal result */
+        {{0x1p-70f, 0, 0, 0}, {0x1p-70f, 0, 0, 0}, 0, true, true},
+        {{0x1p-70f, 0, 0, 0}, {0x1p-70f, 0, 0, 0}, 0x1p-120f, true, false},
+        {{0x1p-130f, 3, 2, 1}, {INFINITY, 3, 2, 1}, INFINITY, false, true},
+        {{0x1p-130f, 3, 2, 1}, {INFINITY, 3, 2, 1}, NAN, false, false},
+        {{0x1p-130f, 3, 2, 1}, {INFINITY, 3, 2, 1}, NAN, true, true},
+        {{5, 3, 2, 1}, {5, 3, 2, 1}, 39, true, true}, /* whole numbers stay exact */
+        {{5, 3, 2, 1}, {5, 3, 2, 1}, 0x1.380002p+5f, true, false},
+    };
+    (void)state;
+    for (size_t n = 0; n < sizeof list / sizeof *list; n++) {
+        bench t;
+        open_bench(&t);
+        build_gemm(&t, TW_ORDER_FREE, TW_F32, 1, 1, K);
+        t.array[1] = list[n].a;
+        t.array[2] = list[n].b;
+        const twi_id dot = find_op(t.ir, TWI_DOT, 0);
+        const uint8_t axis = t.ir->ins.at[dot].fold[0];
+        const twi_order o = {.fold = dot,
+                             .n = 2,
+                             .fused = 1,
+                             .flushes = list[n].flushes,
+                             .digit = {{axis, TWI_HOW_BACK, 1, 2}, {axis, TWI_HOW_CHAIN, 2, 2}},
+                             .depth = K};
+        run(&t, &o, 1, false);
+        const twi_verdict v = judge(&t, 3, &list[n].got);
+        if (v.ok != list[n].right)
+            fail_msg("row %zu: got %s want %s bound %s", n, v.got, v.want, v.bound);
+        close_bench(&t);
+    }
+}
+
+/* The last of each pair comes first. */
+static void test_backward_pairs(void **state) {
+    const uint8_t axis = 1;
+    const int64_t extent = 4;
+    (void)state;
+    for (unsigned back = 0; back < 2; back++) {
+        const twi_order o = {.n = 2,
+                             .digit = {{axis, back ? TWI_HOW_BACK : TWI_HOW_CHAIN, 1, 2},
+                                       {axis, TWI_HOW_CHAIN, 2, 2}}};
+        bench t;
+        open_bench(&t);
+        const twi_tree *tree = twi_tree_of(&t.ctx->arena, &o, &axis, &extent, 1, true);
+        assert_non_null(tree);
+        for (unsigned s = 0; s < 4; s++)
+            assert_int_equal(tree->leaf[s], back ? s ^ 1 : s);
+        assert_int_equal(tree->depth, 3);
+        close_bench(&t);
+    }
+}
+
 static void test_descriptors(void **state) {
     bench t;
     twi_oracle_in in;
@@ -177,6 +243,9 @@ static void test_descriptors(void **state) {
     assert_true(twi_orders_key(&o, 1) == twi_orders_key(&again, 1));
     assert_true(twi_orders_key(&o, 1) != twi_orders_key(&other, 1));
     assert_true(twi_orders_key(two, 2) == twi_orders_key(turned, 2));
+    other = o;
+    other.flushes = 1;
+    assert_true(twi_orders_key(&o, 1) != twi_orders_key(&other, 1));
     o.digit[0].extent = 3; /* 48 of 100 */
     assert_non_null(twi_oracle_error(twi_oracle_run(&t.ctx->arena, t.ir, &in, &o, 1, NULL)));
     o = again;
@@ -387,6 +456,8 @@ int main(void) {
         cmocka_unit_test(test_free_sums),
         cmocka_unit_test(test_reference_is_rounded_too),
         cmocka_unit_test(test_tiny_products),
+        cmocka_unit_test(test_flushed_products),
+        cmocka_unit_test(test_backward_pairs),
         cmocka_unit_test(test_descriptors),
         cmocka_unit_test(test_exact_finds_missing),
         cmocka_unit_test(test_narrow_accumulation),

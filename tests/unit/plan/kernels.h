@@ -76,25 +76,33 @@ static inline tw_ir *softmax_of(tw_context *ctx, int64_t rows, int64_t width, tw
 }
 
 /* parallel m: M, n: N { axis k: K; C[m, n] = dot[k](A[m, k], B[k, n]) } */
-static inline tw_ir *gemm_of(tw_context *ctx, int64_t rows, int64_t cols, int64_t depth,
-                             tw_order order) {
+/* Sums of bytes in i32. */
+static inline tw_ir *gemm_typed_of(tw_context *ctx, tw_elem elem, int64_t rows, int64_t cols,
+                                   int64_t depth, tw_order order) {
+    const tw_elem result = elem == TW_I8 ? TW_I32 : elem;
     tw_builder *b = tw_build_begin(ctx, "gemm");
     tw_ix M = tw_build_dim(b, "M", false), K = tw_build_dim(b, "K", false);
     tw_ix N = tw_build_dim(b, "N", false);
-    tw_array A = tw_build_array(b, "A", TW_F32, TW_ROLE_IN, (tw_ix[]){M, K}, 2);
-    tw_array B = tw_build_array(b, "B", TW_F32, TW_ROLE_IN, (tw_ix[]){K, N}, 2);
-    tw_array C = tw_build_array(b, "C", TW_F32, TW_ROLE_OUT, (tw_ix[]){M, N}, 2);
+    tw_array A = tw_build_array(b, "A", elem, TW_ROLE_IN, (tw_ix[]){M, K}, 2);
+    tw_array B = tw_build_array(b, "B", elem, TW_ROLE_IN, (tw_ix[]){K, N}, 2);
+    tw_array C = tw_build_array(b, "C", result, TW_ROLE_OUT, (tw_ix[]){M, N}, 2);
     tw_axis at[2];
     tw_build_parallel(b, (tw_range[]){{"m", 0, M, 0}, {"n", 0, N, 0}}, 2, at);
     tw_axis k = range_axis(b, "k", K);
     tw_ix m = tw_build_ix_axis(b, at[0]), n = tw_build_ix_axis(b, at[1]);
     tw_ix kk = tw_build_ix_axis(b, k);
-    tw_value a = tw_build_load(b, A, (tw_ix[]){m, kk}, 2, 0);
-    tw_value c = tw_build_dot(b, order, &k, 1,
-                              (tw_value[]){a, tw_build_load(b, B, (tw_ix[]){kk, n}, 2, 0)}, 0);
-    tw_build_store(b, C, (tw_ix[]){m, n}, 2, c, 0);
+    tw_value x[2] = {tw_build_load(b, A, (tw_ix[]){m, kk}, 2, 0),
+                     tw_build_load(b, B, (tw_ix[]){kk, n}, 2, 0)};
+    for (unsigned i = 0; i < 2 && elem == TW_I8; i++)
+        x[i] = tw_build_cast(b, TW_I32, x[i]);
+    tw_build_store(b, C, (tw_ix[]){m, n}, 2, tw_build_dot(b, order, &k, 1, x, 0), 0);
     tw_build_end(b);
     return kernel_of(ctx, b, (int64_t[]){rows, depth, cols});
+}
+
+static inline tw_ir *gemm_of(tw_context *ctx, int64_t rows, int64_t cols, int64_t depth,
+                             tw_order order) {
+    return gemm_typed_of(ctx, TW_F32, rows, cols, depth, order);
 }
 
 /* Attention over blocks of 16 rows and 32 columns: carried maximum, sum and accumulator. */

@@ -14,6 +14,9 @@ enum {
     GEMM_LEFT,
     ATTENTION,
     SQUARE,
+    GEMM_I8,
+    GEMM_BF16,
+    GEMM_BF16_LEFT,
     KERNELS
 };
 
@@ -36,6 +39,9 @@ static int setup(void **state) {
     w.ir[GEMM_LEFT] = gemm_of(ctx, 256, 256, 256, TW_ORDER_LEFT);
     w.ir[ATTENTION] = attention_of(ctx, 64, 96, 32);
     w.ir[SQUARE] = square_of(ctx, 16, 30);
+    w.ir[GEMM_I8] = gemm_typed_of(ctx, TW_I8, 48, 64, 36, TW_ORDER_FREE);
+    w.ir[GEMM_BF16] = gemm_typed_of(ctx, TW_BF16, 48, 64, 36, TW_ORDER_FREE);
+    w.ir[GEMM_BF16_LEFT] = gemm_typed_of(ctx, TW_BF16, 48, 64, 36, TW_ORDER_LEFT);
     *state = &w;
     return 0;
 }
@@ -47,11 +53,13 @@ static int teardown(void **state) {
 
 static const struct {
     const char *name, *class;
-} kernels[KERNELS] = {[ROW_SUM] = {"row_sum", "free"},       [ROW_TREE] = {"row_sum", "tree"},
-                      [ROW_LEFT] = {"row_sum", "canonical"}, [ROW_CANON] = {"row_sum", "canonical"},
-                      [SOFTMAX] = {"softmax", "free"},       [GEMM] = {"gemm", "free"},
-                      [GEMM_LEFT] = {"gemm", "canonical"},   [ATTENTION] = {"attention", "free"},
-                      [SQUARE] = {"square", "canonical"}};
+} kernels[KERNELS] = {
+    [ROW_SUM] = {"row_sum", "free"},       [ROW_TREE] = {"row_sum", "tree"},
+    [ROW_LEFT] = {"row_sum", "canonical"}, [ROW_CANON] = {"row_sum", "canonical"},
+    [SOFTMAX] = {"softmax", "free"},       [GEMM] = {"gemm", "free"},
+    [GEMM_LEFT] = {"gemm", "canonical"},   [ATTENTION] = {"attention", "free"},
+    [SQUARE] = {"square", "canonical"},    [GEMM_I8] = {"gemm", "canonical"},
+    [GEMM_BF16] = {"gemm", "free"},        [GEMM_BF16_LEFT] = {"gemm", "canonical"}};
 
 /* The reason, "" if none, for the lines under a header of the kernel's class. */
 static const char *reason(world *w, unsigned kernel, const char *target, const char *lines,
@@ -124,6 +132,55 @@ static void accepted(void **state) {
     check(state, e, sizeof e / sizeof e[0]);
 }
 
+#define TILE "frame f: m = grid 6, slot 8 ; n = grid 2, slot 2, lane 16 ; k = "
+#define DOTS "cpu-avx512-dots"
+
+static void atoms(void **state) {
+    static const expectation e[] = {
+        {GEMM_I8, DOTS, TILE "loop 9, atom 4\nvalue dot.1: atom dpi8", ""},
+        {GEMM_BF16, DOTS, TILE "loop 9, slot 2, atom 2\nvalue dot.1: atom dpbf16", ""},
+        {GEMM_BF16, DOTS,
+         TILE "serial 3, loop 6, atom 2\nvalue dot.1: atom dpbf16\n"
+              "stage A: scratch, order k.loop m.slot k.atom\n"
+              "stage B: scratch, order k.loop n.slot n.lane k.atom",
+         ""},
+        {GEMM_I8, "cpu-avx512", TILE "loop 9, atom 4\nvalue dot.1: atom dpi8",
+         "value dot.1: target cpu-avx512 has no atom dpi8"},
+        {GEMM_I8, "simt32",
+         "frame f: m = grid 48 ; n = grid 64 ; k = loop 9, atom 4\n"
+         "value dot.1: atom dpi8",
+         "value dot.1: target simt32 has no atom dpi8"},
+        {GEMM_BF16, DOTS, TILE "loop 9, atom 4\nvalue dot.1: atom dpi8",
+         "value dot.1: atom dpi8 sums in i32, the dot in f32"},
+        {GEMM, DOTS,
+         "frame f: m = grid 256 ; n = grid 16, lane 16 ; k = loop 128, atom 2\n"
+         "value dot.1: atom dpbf16",
+         "value dot.1: atom dpbf16 takes bf16, A is of f32"},
+        {GEMM_BF16_LEFT, DOTS, TILE "loop 18, atom 2\nvalue dot.1: atom dpbf16",
+         "value dot.1: atom dpbf16 has an order of its own: order free alone"},
+        {GEMM_I8, DOTS, TILE "loop 36\nvalue dot.1: atom dpi8",
+         "k = loop 36: atom dpi8 of dot.1 takes boxes of 4: 'atom 4' ends it"},
+        {GEMM_I8, DOTS, TILE "loop 18, atom 2\nvalue dot.1: atom dpi8",
+         "k = loop 18, atom 2: atom dpi8 of dot.1 takes boxes of 4: 'atom 4' ends it"},
+        {GEMM_I8, DOTS, TILE "loop 10, atom 4\nvalue dot.1: atom dpi8",
+         "k = loop 10, atom 4: atom dpi8 of dot.1 takes whole boxes of 4: 36 positions, 40 digits"},
+        {GEMM_I8, DOTS,
+         "frame f: m = grid 48 ; n = grid 8, lane 8 ; k = loop 9, atom 4\n"
+         "value dot.1: atom dpi8",
+         "value dot.1: atom dpi8 takes 16 lanes of a vector, here 8"},
+        {GEMM_I8, DOTS, TILE "loop 9, atom 4\nvalue dot.1: atom fma",
+         "k = loop 9, atom 4: an atom digit, but no atom of a dot over k takes it"},
+        {GEMM_BF16, DOTS, TILE "loop 18, atom 2\nvalue dot.1: atom dpbf16, fold weight",
+         "fold dot.1: k = loop 18, atom 2: fold weight beside atom digits is not built yet"},
+        {GEMM_I8, DOTS,
+         "frame f: m = grid 6, loop 8 ; n = grid 2, slot 2, lane 16 ; k = loop 9, atom 4 "
+         "order m.loop, k.loop around 1\n"
+         "value dot.1: atom dpi8\nstage B: scratch, order k.loop n.slot k.atom n.lane",
+         "stage B: atom dpi8 reads boxes: its order ends in the lane digit, then k.atom"},
+    };
+    check(state, e, sizeof e / sizeof e[0]);
+}
+
 static void maps(void **state) {
     static const expectation e[] = {
         {ROW_SUM, "cpu-avx512", "frame f: r = grid 120 ; w = loop 1000",
@@ -144,7 +201,9 @@ static void maps(void **state) {
          "(0), "
          "digit 1 is loop"},
         {ROW_SUM, "cpu-avx512", "frame f: r = grid 128 ; w = atom 1000",
-         "w = atom 1000: atom digits are not built yet"},
+         "w = atom 1000: an atom digit, but no atom of a dot over w takes it"},
+        {ROW_SUM, "cpu-avx512", "frame f: r = grid 128 ; w = atom 4, loop 250",
+         "w = atom 4, loop 250: an atom digit ends the map of an axis that a dot folds"},
         {ROW_SUM, "cpu-avx512", "frame f: r = grid 128", "frame f has no map for axis w"},
         {ROW_SUM, "cpu-avx512", "", "the plan has no frame"},
         {ROW_SUM, "cpu-avx512", "frame f: r = grid 128 ; w = lane 16, loop 63",
@@ -414,13 +473,10 @@ static void class_is_the_kernels(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepted),
-        cmocka_unit_test(maps),
-        cmocka_unit_test(places),
-        cmocka_unit_test(orders),
-        cmocka_unit_test(splits),
-        cmocka_unit_test(stages),
-        cmocka_unit_test(class_is_the_kernels),
+        cmocka_unit_test(accepted), cmocka_unit_test(atoms),
+        cmocka_unit_test(maps),     cmocka_unit_test(places),
+        cmocka_unit_test(orders),   cmocka_unit_test(splits),
+        cmocka_unit_test(stages),   cmocka_unit_test(class_is_the_kernels),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
