@@ -230,6 +230,40 @@ static const subject given_plans[] = {
      "value p: to g via shared\nvalue sum.1: in g\nvalue div.1: in g\nentry main\n"},
 };
 
+/* dots: by boxes of atoms, as given and at random. */
+static const subject given_dots[] = {
+    {"gemm_int8", "M=13 N=37 K=24", "", NULL,
+     "plan gemm_int8/0 class=canonical\n"
+     "frame f: m = grid 2, slot 7 ; n = grid 2, slot 2, lane 16 ; k = serial 2, loop 3, atom 4\n"
+     "value dot.1: atom dpi8\n"
+     "stage A: scratch, order k.loop m.slot k.atom\n"
+     "stage B: scratch, order k.loop n.slot n.lane k.atom, pad 3\nentry main\n"},
+    {"gemm_int8", "M=5 N=40 K=8", "", NULL,
+     "plan gemm_int8/0 class=canonical\n"
+     "frame f: m = grid 1, loop 2, slot 3 ; n = grid 3, lane 16 ; k = slot 2, atom 4\n"
+     "value dot.1: atom dpi8\nentry main ; entry aligned16: align16 A B C\n"},
+    {"gemm", "M=7 N=19 K=12", "T=bf16", NULL,
+     "plan gemm/0 class=free\n"
+     "frame f: m = grid 3, slot 3 ; n = grid 1, loop 2, lane 16 ; k = loop 3, slot 2, atom 2 "
+     "order k.loop, n.loop\n"
+     "value dot.1: atom dpbf16\nentry main\n"},
+    {"gemm", "M=7 N=19 K=2", "T=bf16", NULL,
+     "plan gemm/0 class=free\n"
+     "frame f: m = grid 1, loop 7 ; n = grid 1, loop 2, lane 16 ; k = atom 2\n"
+     "value dot.1: atom dpbf16\nentry main\n"},
+    {"gemm", "M=7 N=19 K=24", "T=bf16", NULL,
+     "plan gemm/0 class=free\n"
+     "frame f: m = grid 2, slot 4 ; n = grid 2, lane 16 ; k = grid 3, loop 4, atom 2\n"
+     "value dot.1: atom dpbf16\nentry main\n"
+     "plan gemm/0.dot.1 class=free\n"
+     "frame f: m = grid 7 ; n = grid 2, lane 16 ; part = loop 3\n"},
+};
+static const subject random_dots[] = {
+    {"gemm_int8", "M=9 N=35 K=48", "", NULL, NULL},
+    {"gemm", "M=9 N=35 K=24", "T=bf16", NULL, NULL},
+    {"bmm", "Z=2 BA=2 BB=1 M=5 N=20 K=16", "T=bf16", NULL, NULL},
+};
+
 static int64_t dim_value(const char *dims, const char *name) {
     size_t n = strlen(name);
     for (const char *p = dims; p; p = strchr(p, ' ')) {
@@ -549,6 +583,12 @@ static void offers(void **state) {
                  setting("TW_OFFERS", 3));
 }
 
+static void dots(void **state) {
+    run_subjects(given_dots, sizeof given_dots / sizeof *given_dots, *state, PLAIN, 0, 2);
+    run_subjects(random_dots, sizeof random_dots / sizeof *random_dots, *state, PLAIN,
+                 setting("TW_SEED", 0), 6 * setting("TW_PLANS", 3));
+}
+
 /* The loop IR of a subject's plan. */
 static const char *loop_text(const bench *b, const subject *s) {
     twi_sb text;
@@ -617,6 +657,7 @@ int main(void) {
         ON("cpu-avx512", merges_of_folds),
         ON("simt4", merges_of_folds),
         ON("cpu-avx512", given),
+        ON("cpu-avx512-dots", dots),
         ON("simt4", given),
         ON("simt32", given),
         ON("simt4", offers),
