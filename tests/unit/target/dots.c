@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Dot products of bytes by fours and bf16 by pairs: the interpreter against arithmetic written
  * here, then what is compiled against the interpreter, bit for bit (NaNs apart): with the machine's
- * instructions, and written out where there are none.
+ * instructions, written out where there are none, and by compilers that are told of none.
  */
 #include "base/hash.h"
 #include "loop/interp.h"
 #include "target/target.h"
 
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -115,6 +116,41 @@ static void run(twi_target *t, const twi_loop *loop, const kind *k, data *d) {
     t->ops->release(module);
 }
 
+/* The source as it is printed for a target with the instructions, from a compiler that is told of
+ * none. */
+static void run_text(twi_target *cpu, const twi_loop *loop, const kind *k, data *d) {
+    typedef void entry(void *const *, const unsigned long long *, const long long *,
+                       const long long *, char *, long long, long long);
+    twi_arena *arena = &cpu->ctx->arena;
+    const char *stem = twi_format(arena, "%s/dots_%s", TW_BINARY_DIR, k->elem);
+    const char *source = twi_format(arena, "%s.c", stem),
+               *module = twi_format(arena, "%s.so", stem);
+    void *const arrays[] = {NULL, d->a, d->b, d->c, d->r};
+    twi_sb sb;
+    twi_sb_init(&sb, arena);
+    cpu->ops->source(cpu, loop, &sb);
+    assert_non_null(strstr(twi_sb_text(&sb), k == &bytes ? "__AVX512VNNI__" : "__AVX512BF16__"));
+    FILE *f = fopen(source, "w");
+    assert_non_null(f);
+    assert_true(fputs(twi_sb_text(&sb), f) >= 0 && fclose(f) == 0);
+    assert_int_equal(system(twi_format(arena,
+                                       "cc -std=gnu11 -O1 -shared -fPIC -ffp-contract=off -fwrapv "
+                                       "-o %s %s -lm",
+                                       module, source)),
+                     0);
+    void *handle = dlopen(module, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        fail_msg("%s", dlerror());
+    entry *run_all;
+    *(void **)&run_all = dlsym(handle, "K_k_main");
+    assert_non_null(run_all);
+    memset(d->r, 0xa5, sizeof d->r);
+    run_all(arrays, NULL, NULL, NULL, NULL, 0, GROUPS);
+    (void)dlclose(handle);
+    (void)remove(source);
+    (void)remove(module);
+}
+
 static bool is_nan(uint32_t u) { return (u & 0x7fffffffu) > 0x7f800000u; }
 
 static void compare(const kind *k, const data *want, const data *got, const char *what) {
@@ -190,12 +226,40 @@ static void halves_written_out(void **state) {
     check(&halves, "avx512", false);
 }
 
+/* No machine is asked: what it has decides nothing. */
+static void check_text(const kind *k) {
+    static data want, got;
+    tw_context *ctx = tw_context_create(NULL);
+    jmp_buf spot, *saved;
+    twi_caps caps;
+    if (TWI_GUARD(&ctx->mem, spot, saved))
+        fail();
+    assert_true(twi_caps_named(ctx, "cpu-avx512-dots", &caps));
+    const twi_loop *loop = module_of(ctx, k);
+    twi_target *interp = twi_interp_open(ctx, &caps),
+               *cpu = twi_cpu_open(ctx, &(twi_cpu_options){.caps = &caps});
+    fill(k, &want);
+    got = want;
+    run(interp, loop, k, &want);
+    run_text(cpu, loop, k, &got);
+    compare(k, &want, &got, "text");
+    cpu->ops->close(cpu);
+    interp->ops->close(interp);
+    TWI_UNGUARD(&ctx->mem, saved);
+    tw_context_destroy(ctx);
+}
+
+static void text_without_instructions(void **state) {
+    (void)state;
+    check_text(&bytes);
+    check_text(&halves);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_by_instruction),
-        cmocka_unit_test(halves_by_instruction),
-        cmocka_unit_test(bytes_written_out),
-        cmocka_unit_test(halves_written_out),
+        cmocka_unit_test(bytes_by_instruction),      cmocka_unit_test(halves_by_instruction),
+        cmocka_unit_test(bytes_written_out),         cmocka_unit_test(halves_written_out),
+        cmocka_unit_test(text_without_instructions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
