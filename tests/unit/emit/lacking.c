@@ -122,13 +122,13 @@ typedef struct {
 
 static const tongue tongues[] = {
     {"C", &twi_dialect_c, "cpu-baseline", NULL},
+    {"C, AVX-512 with dots", &twi_dialect_c, "cpu-avx512-dots", NULL},
     {"C, AVX-512", &twi_dialect_c, "cpu-avx512", NULL},
     {"OpenCL C", &twi_dialect_opencl, "simt1", NULL},
-    {"C, AVX-512 with dots", &twi_dialect_c, "cpu-avx512-dots", NULL},
     {"OpenCL C with subgroups", &twi_dialect_opencl, "opencl-a770", NULL},
+    {"C without dots", &twi_dialect_c, "cpu-avx512-dots", no_dots},
     {"CUDA C++", &twi_dialect_cuda, "sm_90a", NULL},
     {"C without vectors", &twi_dialect_c, "cpu-avx512", no_vectors},
-    {"C without dots", &twi_dialect_c, "cpu-avx512-dots", no_dots},
     {"OpenCL C without wide accesses", &twi_dialect_opencl, "simt1", no_wide},
     {"CUDA C++ without lane operations", &twi_dialect_cuda, "sm_90a", no_lanes},
     {"CUDA C++ without narrow floats", &twi_dialect_cuda, "sm_90a", no_halves},
