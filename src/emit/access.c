@@ -312,7 +312,9 @@ void twi_emit_load(twi_emitter *e, twi_lid v) {
     }
     e->value[v].text = name;
     const char *ahead = e->d->ahead[p.object->kind == TWI_OBJ_ARRAY];
-    if (p.access->ahead && ahead)
+    const bool one_place = p.count == 1 || p.contiguous || (p.whole && !p.gathered);
+    if (p.access->ahead && ahead &&
+        one_place) /* lanes that lie apart have no one line to ask for */
         twi_line(e, ahead, p.name, p.offset, p.access->ahead);
     const char *type = twi_ctype(e, ins->elem, ins->count, e->value[v].mask);
     if (p.whole && !p.mask) {

@@ -166,6 +166,26 @@ static unsigned count(const char *text, const char *part) {
     return n;
 }
 
+/* What is asked for ahead is a place: lanes that lie apart (a column here) have none. */
+static void asks_ahead_for_one_place(void **state) {
+    const fixture *f = *state;
+    for (unsigned dim = 0; dim < 2; dim++) {
+        twi_loop *loop = make_loop(f->ir, 1);
+        twi_cursor c;
+        loop->func.n = 0;
+        const uint32_t k = twi_loop_func(loop, twi_intern_str(&f->ctx->names, "column_main"), 0, 0);
+        loop->func.at[k].explicit_lanes = true;
+        loop->func.at[k].lanes = 8;
+        twi_cursor_init(&c, loop, k);
+        const twi_lid zero = twi_lb_i64(&c, 0), at[] = {zero, zero};
+        const twi_laccess x = {.object = 1, .dim = (uint8_t)dim, .ahead = 64};
+        const twi_lid v = twi_lb_load(&c, x, at, 8, 0, 0);
+        twi_lb_store(&c, (twi_laccess){.object = 2}, &zero, v, 0);
+        size_t n;
+        assert_int_equal(count(emit(loop, &n), "prefetch"), dim);
+    }
+}
+
 /* A vector of 64 bytes is no better off on a boundary of 16: the second entry calls the first. What
  * is read otherwise (whole vectors) has a body. */
 static void like_entries_share_a_body(void **state) {
@@ -248,6 +268,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_well, start, stop),
         cmocka_unit_test_setup_teardown(main_is_a_prefix, start, stop),
+        cmocka_unit_test_setup_teardown(asks_ahead_for_one_place, start, stop),
         cmocka_unit_test_setup_teardown(like_entries_share_a_body, start, stop),
         cmocka_unit_test_setup_teardown(same_under_any_locale, start, stop),
         cmocka_unit_test_setup_teardown(renaming_renames, start, stop),
