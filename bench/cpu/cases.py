@@ -7,7 +7,7 @@ Case = namedtuple("Case", "kernel types dims shape")  # shape: how the dims are 
 # to the best; threads: {case's name: least ratio of one thread's time to two's}; copy: least part of the copy rate that cases
 # reach which move more than FAR_BYTES (None: not asked for)
 Part = namedtuple("Part", "cases means worst threads copy")
-FAR_BYTES = 2**25  # 16 times the second-level cache that a core has here
+FAR_BYTES = 2**25  # 16 times a second-level cache of 2 MiB
 
 
 def gemm(m, n, k):

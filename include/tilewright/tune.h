@@ -130,10 +130,12 @@ typedef struct tw_regrets {
 typedef struct tw_calibrate_result {
     const char *model, *date, *device; /* the model's text; NULL: stopped before there was one */
     double residual;                   /* over all that was fitted */
+    bool kept;                         /* in the store */
     tw_regrets analytic, calibrated;
 } tw_calibrate_result;
 /* Measures a suite of small kernels in child processes and fits the model. It is kept in the
- * context's store, if that has one: from then on it ranks plans there. */
+ * context's store, if that has one: from then on it ranks plans there. TW_ERR_ENV with a model: it
+ * could not be kept. */
 TW_API tw_status tw_calibrate(tw_context *ctx, const tw_calibrate_options *options,
                               tw_calibrate_result *out);
 

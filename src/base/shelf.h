@@ -36,7 +36,7 @@ typedef struct twi_shelf {
     void (*add_object)(void *user, const twi_shelf_part *part, unsigned n, const char *file);
     /* A short text by name; NULL: none. */
     const char *(*memo)(void *user, twi_arena *arena, const char *name);
-    void (*add_memo)(void *user, const char *name, const char *text);
+    bool (*add_memo)(void *user, const char *name, const char *text); /* false: not kept */
     /* The plan that tuning chose. */
     bool (*plan)(void *user, twi_arena *arena, const twi_plan_key *key, twi_kept_plan *out);
 } twi_shelf;

@@ -85,7 +85,7 @@ static const option options[] = {
     {"--time", NULL, FLAG, AT(time), CMD_RUN, "median time of a call"},
     {"--target", "T", WORD, AT(target), CMD_PATH | CMD_CALIBRATE | CMD_EXPORT,
      "cpu (default), ref, interp[:CAPS], or caps by name"},
-    {"--caps", "FILE", WORD, AT(caps), CMD_DEVICES | CMD_PATH | CMD_CALIBRATE | CMD_EXPORT,
+    {"--caps", "FILE", WORD, AT(caps), CMD_DEVICES | CMD_PATH | CMD_EXPORT,
      "a target's description (devices: writes it)"},
     {"--measure", "TARGET", WORD, AT(measure), CMD_DEVICES,
      "this target alone (cuda[:N]), its ceilings measured: launch, read, copy, FMA"},

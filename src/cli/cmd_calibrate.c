@@ -117,7 +117,7 @@ static void print_result(report *r, const tw_calibrate_result *c) {
     print_regrets(t, "analytic", &c->analytic);
     print_regrets(t, "calibrated", &c->calibrated);
     text_printf(&t->out, "model calibrated %s for %s%s\n", c->date, c->device,
-                t->store ? "; kept in the store" : "");
+                c->kept ? "; kept in the store" : "");
 }
 
 static void json_result(tool *t, const tw_calibrate_result *c) {
@@ -126,7 +126,7 @@ static void json_result(tool *t, const tw_calibrate_result *c) {
     json_regrets(t, "calibrated", &c->calibrated);
     json_str(&t->json, "date", c->date);
     json_str(&t->json, "device", c->device);
-    json_bool(&t->json, "kept", c->model && t->store);
+    json_bool(&t->json, "kept", c->kept);
     json_str(&t->json, "model", c->model);
 }
 

@@ -233,7 +233,7 @@ static void quoted(text *out, const char *option, const char *value) {
 static const char *command(const exporting *x) {
     const cli_options *o = x->o;
     text s = {.t = x->t};
-    text_printf(&s, "tilewright export %s", o->file);
+    quoted(&s, "tilewright export", o->file);
     quoted(&s, "--kernel", o->kernel);
     for (size_t k = 0; k < o->set.n; k++)
         quoted(&s, "--set", o->set.at[k]);
@@ -245,6 +245,8 @@ static const char *command(const exporting *x) {
     quoted(&s, "--class", o->class_name);
     quoted(&s, "--model", o->model);
     quoted(&s, "--plan", o->plan);
+    if (o->threads)
+        text_printf(&s, " --threads %lld", (long long)o->threads);
     quoted(&s, "--name", o->name);
     quoted(&s, "--out", o->dir);
     text_str(&s, o->check ? " --check" : "");

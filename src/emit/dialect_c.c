@@ -122,14 +122,16 @@ enum {
     "#define TW_DPBUSD __builtin_ia32_vpdpbusd_v16si\n"                                            \
     "#endif\n"                                                                                     \
     "#define @@(a, b, c) ({ \\\n"                                                                  \
+    "    typedef unsigned u_ __attribute__((vector_size(sizeof($T)))); \\\n"                       \
     "    const $T b_ = ($T)(b), top_ = (int)0x80808080u - ($T){0}; \\\n"                           \
     "    const $T g_ = ((int)(a) - ($T){0}) ^ top_; \\\n"                                          \
-    "    TW_DPBUSD((c) - TW_DPBUSD(($T){0}, top_, b_), g_, b_); })\n"                              \
+    "    TW_DPBUSD(($T)((u_)(c) - (u_)TW_DPBUSD(($T){0}, top_, b_)), g_, b_); })\n"                \
     "#else\n"                                                                                      \
     "#define @@(a, b, c) ({ \\\n"                                                                  \
     "    const __typeof__(a) a_ = (a); const __typeof__(b) b_ = (b); $T r_ = (c); \\\n"            \
-    "    " EACH "r_[l_] += a_[0] * b_[4 * l_] + a_[1] * b_[4 * l_ + 1] \\\n"                       \
-    "                      + a_[2] * b_[4 * l_ + 2] + a_[3] * b_[4 * l_ + 3]; \\\n"                \
+    "    " EACH "r_[l_] = (int)((unsigned)r_[l_] + (unsigned)(a_[0] * b_[4 * l_] + a_[1] * b_[4 "  \
+    "* l_ + 1] \\\n"                                                                               \
+    "                      + a_[2] * b_[4 * l_ + 2] + a_[3] * b_[4 * l_ + 3])); \\\n"              \
     "    r_; })\n"                                                                                 \
     "#endif\n"
 

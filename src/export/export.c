@@ -5,6 +5,8 @@
 #include "export/export.h"
 #include "loop/legalize.h"
 
+enum { MOST_SHAPES = 100000 };
+
 static bool refuse(twi_export *x, uint16_t code, const char *help, const char *text) {
     twi_error(&x->ctx->diags, code, (twi_loc){0, 0}, help, "%s", text);
     return false;
@@ -13,15 +15,23 @@ static bool refuse(twi_export *x, uint16_t code, const char *help, const char *t
 /* A name that C and C++ let a function have. */
 static bool is_name(const char *name) {
     static const char *const taken[] = {
-        "alignas", "alignof", "and",       "asm",    "auto",     "bool",     "break",    "case",
-        "catch",   "char",    "class",     "const",  "continue", "decltype", "default",  "delete",
-        "do",      "double",  "else",      "enum",   "explicit", "export",   "extern",   "false",
-        "float",   "for",     "friend",    "goto",   "if",       "inline",   "int",      "long",
-        "main",    "mutable", "namespace", "new",    "noexcept", "not",      "nullptr",  "operator",
-        "or",      "private", "protected", "public", "register", "restrict", "return",   "short",
-        "signed",  "sizeof",  "static",    "struct", "switch",   "template", "this",     "throw",
-        "true",    "try",     "typedef",   "typeid", "typename", "union",    "unsigned", "using",
-        "virtual", "void",    "volatile",  "while",  "xor"};
+        "alignas", "alignof", "and", "asm", "auto", "bool", "break", "case", "catch", "char",
+        "class", "const", "continue", "decltype", "default", "delete", "do", "double", "else",
+        "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if",
+        "inline", "int", "long", "main", "mutable", "namespace", "new", "noexcept", "not",
+        "nullptr", "operator", "or", "private", "protected", "public", "register", "restrict",
+        "return", "short", "signed", "sizeof", "static", "struct", "switch", "template", "this",
+        "throw", "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using",
+        "virtual", "void", "volatile", "while", "xor",
+        /* more of C++ */
+        "alignas", "and_eq", "bitand", "bitor", "char8_t", "char16_t", "char32_t", "co_await",
+        "co_return", "co_yield", "compl", "concept", "const_cast", "consteval", "constexpr",
+        "constinit", "dynamic_cast", "not_eq", "or_eq", "reinterpret_cast", "requires",
+        "static_assert", "static_cast", "thread_local", "wchar_t", "xor_eq",
+        /* what the code, or another's, has from the C library */
+        "abs", "cbrt", "ceil", "cos", "erf", "erff", "exp", "expf", "fabs", "floor", "fma", "fmaf",
+        "fmax", "fmin", "log", "logf", "memcpy", "memmove", "memset", "pow", "round", "sin", "sqrt",
+        "sqrtf", "tan", "tanh", "tanhf", "trunc"};
     size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
     for (size_t k = 0; k < sizeof taken / sizeof taken[0]; k++)
         if (strcmp(name, taken[k]) == 0)
@@ -49,6 +59,10 @@ static bool fits(twi_export *x, const tw_compiled *c) {
             twi_format(x->arena, "code for %s cannot be exported, for CPUs it can", where->name));
     const char *isa = isa_of(x, c);
     const twi_cpu_machine *machine = twi_cpu_machine_of(isa);
+    if (strcmp(twi_text(&x->ctx->names, c->path.spec ? c->path.spec->kernel : x->ir->kernel),
+               twi_text(&x->ctx->names, x->ir->kernel)) != 0 ||
+        (c->path.spec && c->path.spec->dim.n != x->ir->dim.n))
+        return refuse(x, TWI_E_PATH_ARGUMENT, NULL, "a shape of another kernel");
     if (!machine || (x->machine && x->machine != machine))
         return refuse(x, TWI_E_PATH_EXPORT, "one file for each instruction set",
                       twi_format(x->arena, "instruction set %s %s", isa,
@@ -115,8 +129,32 @@ static bool alike(const twi_loop *loop) {
     return same;
 }
 
+/* What the code speaks beyond the level of its machine. */
+static unsigned extras_of(const twi_loop *loop) {
+    unsigned set = 0;
+    for (uint32_t f = 0; f < loop->func.n; f++)
+        for (uint32_t v = 1; v < loop->func.at[f].ins.n; v++)
+            for (unsigned k = 0; k < TWI_CPU_EXTRAS; k++)
+                if (loop->func.at[f].ins.at[v].op == TWI_L_DOTS &&
+                    loop->func.at[f].ins.at[v].elem == twi_cpu_extras[k].elem)
+                    set |= 1u << k;
+    return set;
+}
+
+static void gather_flags(twi_export *x) {
+    x->flags = x->machine->flags;
+    x->test = x->machine->test;
+    for (unsigned k = 0; k < TWI_CPU_EXTRAS; k++)
+        if (x->extras >> k & 1u) {
+            x->flags = twi_format(x->arena, "%s %s", x->flags, twi_cpu_extras[k].flag);
+            x->test = twi_format(x->arena, "%s && %s", x->test, twi_cpu_extras[k].test);
+        }
+}
+
 static bool add_shape(twi_export *x, const tw_compiled *c, uint32_t k) {
     twi_export_shape *s = &x->shape[k];
+    if (!c)
+        return refuse(x, TWI_E_PATH_ARGUMENT, NULL, "a shape that is NULL");
     if (!fits(x, c))
         return false;
     *s = (twi_export_shape){.from = c, .extents = extents_text(x, c->path.spec)};
@@ -129,6 +167,7 @@ static bool add_shape(twi_export *x, const tw_compiled *c, uint32_t k) {
     if (!alike(s->loop))
         return refuse(x, TWI_E_PATH_FAULTY, NULL, "entries whose recipes differ");
     twi_export_measure(x->arena, s->loop, s);
+    x->extras |= extras_of(s->loop);
     drop_entries(s);
     x->workspace = x->workspace || s->shared_bytes + s->share_bytes > 0;
     x->indexes = x->indexes || s->loop->status;
@@ -137,6 +176,10 @@ static bool add_shape(twi_export *x, const tw_compiled *c, uint32_t k) {
 
 static bool make(twi_export *x, const tw_compiled *const *shape, tw_exported *out) {
     twi_sb header, source;
+    if (x->n == 0 || x->n > MOST_SHAPES)
+        return refuse(
+            x, TWI_E_PATH_ARGUMENT, NULL,
+            twi_format(x->arena, "%u shapes cannot be exported, 1 to %d can", x->n, MOST_SHAPES));
     x->name = x->options->name ? x->options->name : twi_text(&x->ctx->names, x->ir->kernel);
     if (!is_name(x->name))
         return refuse(
@@ -149,6 +192,7 @@ static bool make(twi_export *x, const tw_compiled *const *shape, tw_exported *ou
     for (uint32_t k = 0; k < x->n; k++)
         if (!add_shape(x, shape[k], k))
             return false;
+    gather_flags(x);
     twi_sb_init(&header, x->arena);
     twi_sb_init(&source, x->arena);
     twi_export_header(x, &header);
@@ -157,7 +201,7 @@ static bool make(twi_export *x, const tw_compiled *const *shape, tw_exported *ou
                          .header = twi_sb_text(&header),
                          .source = twi_sb_text(&source),
                          .isa = x->machine->isa,
-                         .flags = x->machine->flags};
+                         .flags = x->flags};
     return true;
 }
 
@@ -168,18 +212,16 @@ tw_status tw_export(tw_context *ctx, const tw_ir *ir, const tw_compiled *const *
     twi_export x = {.ctx = ctx,
                     .arena = &ctx->arena,
                     .ir = ir,
-                    .n = (uint32_t)n,
+                    .n = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n,
                     .options = options ? options : &none};
     *out = (tw_exported){0};
-    if (!ir || n == 0 || n > 100000)
-        return TW_ERR_INPUT;
     if (TWI_GUARD(&ctx->mem, spot, saved)) {
         TWI_UNGUARD(&ctx->mem, saved);
         return TW_ERR_MEMORY;
     }
-    const bool ok = make(&x, shape, out);
+    const tw_status status = !ir ? twi_no_ir(ctx) : make(&x, shape, out) ? TW_OK : TW_ERR_INPUT;
     TWI_UNGUARD(&ctx->mem, saved);
-    return ok ? TW_OK : TW_ERR_INPUT;
+    return status;
 }
 
 tw_export_figures tw_export_needs(const tw_compiled *c) {

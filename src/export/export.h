@@ -28,6 +28,8 @@ typedef struct {
     const tw_export_options *options;
     const char *name, *upper; /* "softmax", "SOFTMAX" */
     const twi_cpu_machine *machine;
+    unsigned extras;          /* set of twi_cpu_extras that the code uses */
+    const char *flags, *test; /* the machine's and those of the extras */
     twi_export_shape *shape;
     uint32_t n;
     bool workspace; /* some shape needs one */
@@ -35,18 +37,18 @@ typedef struct {
 } twi_export;
 
 /* shape.c */
-void twi_export_measure(twi_arena *arena, const twi_loop *loop, twi_export_shape *out);
+void twi_export_measure(twi_arena *arena, const twi_loop *loop, twi_export_shape *s);
 uint64_t twi_export_bytes(const twi_loop *loop, uint32_t array);
 /* Steps of the recipe's items from..to-1. */
 int64_t twi_export_steps(const twi_entry *entry, uint32_t from, uint32_t to);
-uint32_t twi_export_end(const twi_entry *entry, uint32_t loop); /* the END of a LOOP */
+uint32_t twi_export_end(const twi_entry *entry, uint32_t at); /* the END of a LOOP */
 uint32_t twi_export_fills(const twi_entry *entry, uint32_t from, uint32_t to); /* behind them */
 
 /* parameters.c: the parameters that all functions share */
 const char *twi_export_type(tw_elem elem);
 void twi_export_dims(const twi_export *x, twi_sb *out);   /* "int64_t n_M, int64_t n_N" */
 void twi_export_arrays(const twi_export *x, twi_sb *out); /* ", const float *a_A, .." and scalars */
-void twi_export_shape_text(const twi_export *x, uint32_t array, twi_sb *out); /* "[M, K]" */
+void twi_export_shape_text(const twi_export *x, uint32_t id, twi_sb *out);    /* "[M, K]" */
 const char *twi_export_given(const twi_export *x, char prefix, twi_sym name); /* "a_A" */
 
 /* header.c, source.c */

@@ -49,18 +49,20 @@ static void needs(const twi_export *x, twi_sb *out) {
                   "#include \"%s.h\"\n\n#ifndef __GNUC__\n#error \"this needs gcc or clang: it is "
                   "written with their vectors\"\n#endif\n",
                   x->name);
-    if (*x->machine->test)
+    if (*x->test)
         twi_sb_printf(
             out,
             "#if !(%s)\n#error \"this is made for %s: compile with %s, or export with --pin "
             "isa=baseline\"\n#endif\n",
-            x->machine->test, x->machine->isa, x->machine->flags);
-    twi_sb_str(
-        out, "#ifdef __FAST_MATH__\n#error \"the meaning of this code needs IEEE arithmetic: no "
-             "-ffast-math\"\n#endif\n"
-             "#ifdef __clang__\n#pragma STDC FP_CONTRACT OFF\n#else\n#pragma GCC push_options\n"
-             "#pragma GCC optimize(\"fp-contract=off\", \"no-math-errno\", "
-             "\"no-trapping-math\")\n#endif\n#if !defined __SSE__\n#include <fenv.h>\n#endif\n\n");
+            x->test, x->machine->isa, x->flags);
+    twi_sb_str(out,
+               "#if defined __FAST_MATH__ || (defined __FINITE_MATH_ONLY__ && "
+               "__FINITE_MATH_ONLY__)\n#error \"the meaning of this code needs IEEE arithmetic: no "
+               "-ffast-math\"\n#endif\n"
+               "#ifdef __clang__\n#pragma STDC FP_CONTRACT OFF\n#else\n#pragma GCC push_options\n"
+               "#pragma GCC optimize(\"fp-contract=off\", \"no-math-errno\", "
+               "\"no-trapping-math\", \"no-associative-math\", \"no-reciprocal-math\", "
+               "\"signed-zeros\")\n#endif\n#if !defined __SSE__\n#include <fenv.h>\n#endif\n\n");
 }
 
 static void code(const twi_export *x, twi_sb *out) {

@@ -102,7 +102,7 @@ static bool in_order(const twi_lowering *w, const twi_fold *f) {
         last = weight;
     }
     return twi_is_float(value_elem(w, f)) && !fold_ins(w, f)->parts &&
-           !twi_level_digits(m, TWI_LV_SERIAL);
+           !twi_level_digits(m, TWI_LV_SERIAL) && !twi_axis_runs_down(w->ir, axis);
 }
 
 static twi_state better(twi_lowering *w, const twi_fold *f, twi_state a, twi_state b, bool later) {
@@ -136,10 +136,14 @@ twi_lid twi_arg_done(twi_lowering *w, const twi_fold *f, twi_state s) {
 /* As partial results lie in memory: a value (NaN as one of them) and a place in 64 bits. */
 twi_state twi_arg_partial(twi_lowering *w, const twi_fold *f, twi_state s) {
     const tw_elem elem = value_elem(w, f), key = twi_arg_elem(w, f, 0);
-    if (twi_is_float(elem))
-        s.v[0] = twi_w_bitcast(w, elem, turned(w, key, s.v[0]));
+    const twi_identity least = (twi_identity)twi_monoid_of(fold_ins(w, f)->op)->identity;
+    const twi_lid none = twi_w_op(w, TWI_EQ, s.v[1], nowhere(w, f), 0);
+    if (twi_is_float(elem)) { /* the key of nothing would come back as NaN, before all values */
+        twi_lid x = twi_w_bitcast(w, elem, turned(w, key, s.v[0]));
+        twi_lid worst = twi_w_const(w, elem, twi_identity_bits(least, elem), 0);
+        s.v[0] = twi_w_op(w, TWI_SELECT, none, worst, x);
+    }
     if (twi_arg_elem(w, f, 1) == TW_I32) {
-        twi_lid none = twi_w_op(w, TWI_EQ, s.v[1], nowhere(w, f), 0);
         twi_lid beyond = twi_w_const(w, TW_I64, INT64_MAX, 0);
         s.v[1] = twi_w_op(w, TWI_SELECT, none, beyond, twi_w_cast(w, TW_I64, s.v[1]));
     }

@@ -139,7 +139,7 @@ static double rivals(const twi_func *f, twi_lid index, twi_lid v, double stride_
     if (i->op == TWI_L_UNROLL) {
         const int64_t step = (int64_t)(twi_step_of(f, index, v) * stride_bytes);
         const int64_t common = step & -step; /* the greatest power of two in it */
-        const double sets = common >= SPAN ? 1 : common > 0 ? (double)(SPAN / common) : SPAN;
+        const double sets = common >= SPAN ? 1 : common > 0 ? SPAN / (double)common : SPAN;
         return i->attr > sets ? i->attr / sets : 1;
     }
     for (unsigned k = 0; i->op < TWI_ELEMENTWISE_END && k < i->nargs; k++)

@@ -2,7 +2,8 @@
  * Around the phases of a scope: loops over the instances that a group works off one after the
  * other, stages that outlive the inner ones of these, and bodies where tiles may be ragged: one
  * without guards where all positions of the tile are real, one for each last tile, which does what
- * is real there and no more; where the end is not known, one with guards for all the rest.
+ * is real there and no more; where the end is not known, more than two axes are ragged, or an empty
+ * tile has a result too, one with guards for all the rest.
  */
 #include "lower/walk.h"
 

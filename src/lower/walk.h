@@ -224,8 +224,7 @@ unsigned twi_w_stripe_index(twi_lowering *w, uint64_t axes, twi_lid *index);
 unsigned twi_w_slot_index(twi_lowering *w, uint64_t axes, twi_lid *index, int64_t *extent);
 
 /* ---- box.c: operands of dots by boxes ---- */
-unsigned twi_w_box(const twi_lowering *w,
-                   twi_id load); /* positions of a box that it is read by; 1 */
+unsigned twi_w_box(const twi_lowering *w, twi_id v); /* positions of a box it is read by; 1 */
 /* The array's dimension along which a box of a load without lanes lies; -1: it is woven. */
 int twi_w_box_dimension(const twi_lowering *w, twi_id load);
 twi_lid twi_w_box_load(twi_lowering *w, twi_id load);

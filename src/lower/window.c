@@ -8,7 +8,7 @@
 #include "lower/walk.h"
 #include <limits.h>
 
-/* Trips of the loop that a stage is filled in; 0: known at run time alone. */
+/* Trips of the loop that a stage is filled in (plan/rules_stage.c asks for a count); 1: none. */
 static int64_t trips_of(const twi_lowering *w, unsigned stage) {
     twi_axis_digit trip;
     return twi_stage_trip(w->ir, w->frame, &w->plan->stage[stage], &trip)

@@ -184,6 +184,12 @@ static bool window_fits(const twi_judge *j, const twi_stage_plan *s, const twi_f
                           name, s->window, via ? " via " : "", via ? via : "");
     if (!via)
         return true;
+    if (f->map[trip.axis].d[trip.digit].extent == 0)
+        return twi_refuse(
+            j->why,
+            "stage %s: via %s: %s = serial 0 is not counted, and what is copied ahead "
+            "of its trip needs to know which is the last",
+            name, via, twi_judge_axis(j, trip.axis));
     if (j->ir->axis.at[trip.axis].kind == TWI_AXIS_STEP)
         return twi_refuse(j->why,
                           "stage %s: via %s in trips of the text's region over %s is not built "

@@ -92,6 +92,14 @@ typedef struct {
     const char *test;    /* of the preprocessor: are they given? "" if always */
 } twi_cpu_machine;
 const twi_cpu_machine *twi_cpu_machine_of(const char *isa); /* NULL: no such */
+/* Instructions beyond a machine's level, which loop IR's `dots` of an element type stand for. */
+typedef struct {
+    uint8_t elem; /* of the sums */
+    const char *flag, *test;
+} twi_cpu_extra;
+enum { TWI_CPU_EXTRAS = 2 };
+extern const twi_cpu_extra twi_cpu_extras[TWI_CPU_EXTRAS];
+bool twi_cpu_has_extra(const twi_caps *caps, unsigned k);
 typedef struct {
     const twi_caps *caps;
     const char *compiler; /* NULL: TILEWRIGHT_CC, else the first of cc, gcc, clang that is found */

@@ -3,8 +3,6 @@
  *
  *     observe   plans of the suite's fitted cases, timed in children       observe.c
  *     fit       prices to them                                              fit.c, nnls.c
- *     again     the first plans by those prices, and a second fit: a model is wrong first about
- *               what it would pick
  *     held out  other shapes and kernels: what either model's pick takes over the best
  *     keep      the model's text in the store
  *
@@ -148,7 +146,7 @@ static const char *today(twi_arena *arena) {
     return text;
 }
 
-static void keep(calibration *c) {
+static tw_status keep(calibration *c) {
     tw_context *ctx = c->observer.ctx;
     twi_sb sb;
     c->model.device = twi_where_device(ctx, &c->where);
@@ -160,9 +158,15 @@ static void keep(calibration *c) {
     c->result->date = c->model.date;
     c->result->device = c->model.device;
     c->result->residual = c->model.residual;
-    if (ctx->shelf && ctx->shelf->add_memo)
-        ctx->shelf->add_memo(ctx->shelf->user, twi_where_model_name(ctx, &c->where),
-                             c->result->model);
+    if (!ctx->shelf || !ctx->shelf->add_memo)
+        return TW_OK;
+    c->result->kept = ctx->shelf->add_memo(ctx->shelf->user, twi_where_model_name(ctx, &c->where),
+                                           c->result->model);
+    if (c->result->kept)
+        return TW_OK;
+    twi_error(&ctx->diags, TWI_E_TUNE_FIT, (twi_loc){0, 0}, "another --store, or --out FILE",
+              "the store could not be written: the model is not kept");
+    return TW_ERR_ENV;
 }
 
 /* Target, compiler, suite. */
@@ -190,8 +194,8 @@ static tw_status calibrate(calibration *c) {
     if (status != TW_OK)
         return status;
     twi_cost_analytic(&c->where.caps, c->analytic);
-    c->group = TWI_NEW_N(&ctx->arena, twi_group, 2 * twi_suite_cases + 1);
-    c->of = TWI_NEW_N(&ctx->arena, const twi_suite_case *, 2 * twi_suite_cases + 1);
+    c->group = TWI_NEW_N(&ctx->arena, twi_group, twi_suite_cases + 1);
+    c->of = TWI_NEW_N(&ctx->arena, const twi_suite_case *, twi_suite_cases + 1);
     c->held = TWI_NEW_N(&ctx->arena, twi_group, twi_suite_cases + 1);
     observe_fitted(c);
     if (c->o->stop && *c->o->stop)
@@ -208,8 +212,7 @@ static tw_status calibrate(calibration *c) {
     if (c->o->stop && *c->o->stop)
         return TW_OK;
     report(c);
-    keep(c);
-    return TW_OK;
+    return keep(c);
 }
 
 tw_status tw_calibrate(tw_context *ctx, const tw_calibrate_options *options,

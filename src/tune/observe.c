@@ -74,9 +74,9 @@ static void choose(field *f) {
             take(f, &all[k]);
         caps.fitted = NULL;
     }
-    for (uint32_t k = 0; k < n && n > MOST; k++)
-        take(f, &all[FIRST + (uint64_t)k * (n - FIRST) / n]);
-    for (uint32_t k = 0; k < n && n <= MOST; k++)
+    for (uint32_t k = 0; k < 2 * MOST && n > 2 * MOST; k++) /* some are taken already */
+        take(f, &all[FIRST + (uint64_t)k * (n - FIRST) / (2 * MOST)]);
+    for (uint32_t k = 0; k < n && n <= 2 * MOST; k++)
         take(f, &all[k]);
 }
 

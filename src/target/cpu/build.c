@@ -41,6 +41,13 @@ const twi_cpu_machine *twi_cpu_machine_of(const char *isa) {
     return NULL;
 }
 
+const twi_cpu_extra twi_cpu_extras[TWI_CPU_EXTRAS] = {
+    {TW_I32, "-mavx512vnni", "defined __AVX512VNNI__"},
+    {TW_F32, "-mavx512bf16", "defined __AVX512BF16__"},
+};
+
+bool twi_cpu_has_extra(const twi_caps *caps, unsigned k) { return k ? caps->dpbf16 : caps->dpi8; }
+
 static void command(const twi_cpu *cpu, const char *source, const char *product,
                     const char *argv[MOST_ARGS]) {
     static const char *const fixed[] = {"-std=gnu11",
@@ -60,10 +67,9 @@ static void command(const twi_cpu *cpu, const char *source, const char *product,
     const twi_cpu_machine *machine = twi_cpu_machine_of(isa);
     for (unsigned k = 0; machine && k < 2 && machine->flag[k]; k++)
         argv[n++] = machine->flag[k];
-    if (cpu->base.caps.dpi8)
-        argv[n++] = "-mavx512vnni";
-    if (cpu->base.caps.dpbf16)
-        argv[n++] = "-mavx512bf16";
+    for (unsigned k = 0; k < TWI_CPU_EXTRAS; k++)
+        if (twi_cpu_has_extra(&cpu->base.caps, k))
+            argv[n++] = twi_cpu_extras[k].flag;
     argv[n++] = "-o";
     argv[n++] = product;
     argv[n++] = source;

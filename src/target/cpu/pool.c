@@ -192,7 +192,8 @@ void twi_pool_run(twi_pool *p, int threads, int64_t parts, twi_part_fn fn, void 
     p->job = job;
     p->parts = parts;
     atomic_store(&p->next, 0);
-    atomic_store(&p->turns, threads <= p->units ? TURNS : 0); /* else it keeps others from work */
+    atomic_store(&p->turns,
+                 p->threads < p->units ? TURNS : 0); /* else they keep others from work */
     atomic_store(&p->state, OPEN);
     atomic_fetch_add(&p->generation, 1);
     wake(p);

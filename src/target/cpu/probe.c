@@ -134,7 +134,7 @@ static bool ask_version(twi_cpu *cpu, const char *compiler, twi_tool_result *r) 
     r->log[strcspn(r->log, "\n")] = 0;
     const bool answers = r->error == 0 && !r->timed_out && !r->stopped;
     if (known && answers && r->status == 0 && *r->log)
-        shelf->add_memo(shelf->user, file, r->log);
+        (void)shelf->add_memo(shelf->user, file, r->log);
     return answers;
 }
 

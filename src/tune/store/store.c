@@ -78,9 +78,9 @@ static bool put_memo(sqlite3 *db, void *user) {
     return twi_index_do(db, "INSERT OR REPLACE INTO memo VALUES(?1, ?2)", text, 2);
 }
 
-static void add_memo(void *user, const char *name, const char *value) {
+static bool add_memo(void *user, const char *name, const char *value) {
     memo m = {NULL, name, value};
-    (void)twi_index_write(user, put_memo, &m);
+    return twi_index_write(user, put_memo, &m);
 }
 
 static tw_status open_in(tw_context *ctx, const char *folder, tw_store_use use, tw_store *s) {

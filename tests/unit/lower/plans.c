@@ -218,6 +218,11 @@ static const subject given_plans[] = {
      "frame f: r = grid 1, loop 2 ; w = grid 4, lane 4\nentry main\n"
      "plan row_sum/0.sum.1 target=cpu-avx512 isa=avx512 class=free\n"
      "frame f: r = grid 2 ; part = loop 2, slot 2\n"},
+    {"argmax", "R=2 W=9", "T=f32", "cpu-avx512",
+     "plan argmax/0 target=cpu-avx512 isa=avx512 class=canonical spec T=f32 R=2 W=9\n"
+     "frame f: r = grid 1, loop 2 ; w = grid 4, lane 4\nentry main\n"
+     "plan argmax/0.argmax.1 target=cpu-avx512 isa=avx512 class=canonical\n"
+     "frame f: r = grid 2 ; part = loop 2, slot 2\n"},
     {"row_sum", "R=2 W=300", "T=f32", "simt4",
      "plan row_sum/0 target=simt4 class=free spec T=f32 R=2 W=300\n"
      "frame f: r = grid 1, slot 2 ; w = grid 7, slot 3, sub 4, lane 4\nentry main\n"

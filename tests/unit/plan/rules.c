@@ -436,6 +436,11 @@ static void stages(void **state) {
         {GEMM, "simt32", GEMM_SLIM SLIM_COPY ", via async",
          "stage A: via async, window 1: the copy of a trip is under way while the one before "
          "computes: window 2 or more"},
+        {GEMM, "simt32",
+         "frame f: m = grid 8, lane 32 ; n = grid 256 ; k = serial 0, loop 16\n" SLIM_COPY
+         ", via async, window 2",
+         "stage A: via async: k = serial 0 is not counted, and what is copied ahead of its trip "
+         "needs to know which is the last"},
         {GEMM, "cpu-avx512", GEMM_CPU "stage A: scratch, order m k, via async, window 2",
          "stage A: via async: only into shared memory"},
         {ATTENTION, "simt32", ATTENTION_SIMT "stage K: shared, order j d, window 3", ""},
