@@ -13,7 +13,7 @@ typedef struct cli_options {
         *why_not, *mutate, *tile, *measure, *model;
     const char *effort, *budget, *store, *dir, *name, *shapes;
     int64_t count, threads, top, seed; /* 0: not given */
-    bool check, time, figures, json, quiet, no_color, spread, strided, help;
+    bool check, time, figures, json, quiet, no_color, spread, deal, strided, help;
 } cli_options;
 
 typedef struct cli_command {

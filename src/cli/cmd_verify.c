@@ -245,10 +245,11 @@ static bool bind(verify *v, const tw_ir *ir, const pairs *one, tw_verify_case *c
     return true;
 }
 
-static bool add_one(verify *v, const built *b, const pairs *one, size_t k, size_t of) {
+static bool add_one(verify *v, const built *b, const pairs *one, size_t k, size_t of,
+                    bool default_plan) {
     tw_verify_case c = {.ir = b->ir,
                         .types = b->types,
-                        .default_plan = v->default_plan,
+                        .default_plan = default_plan,
                         .strided = v->o->strided,
                         .plans = v->plans,
                         .n_plans = v->n_plans,
@@ -266,7 +267,8 @@ static bool add_one(verify *v, const built *b, const pairs *one, size_t k, size_
            to = v->o->spread ? (k + 1) * v->count / of : v->count;
     c.seed = v->seed + from;
     c.random_plans = to - from;
-    add_case(v, &c);
+    if (default_plan || c.random_plans || c.n_plans || c.n_loops)
+        add_case(v, &c);
     return true;
 }
 
@@ -299,7 +301,16 @@ static const pairs *turn(const cases *params, size_t k, const pairs *one) {
     return NULL;
 }
 
-static bool add_combo(verify *v, const of_kernel *of, const pairs *combo, const cases *params) {
+/* With --deal each case has the default plan for two of n choices, the next case for the next two.
+ */
+static bool has_default(const verify *v, size_t choice, size_t n, size_t k) {
+    const size_t period = v->o->deal && n > 3 ? n / 2 : 1;
+    return v->default_plan && (choice + k) % period == 0;
+}
+
+static bool add_combo(verify *v, const of_kernel *of, const cases *combos, size_t choice,
+                      const cases *params) {
+    const pairs *combo = &combos->at[choice];
     tool *t = v->t;
     cases all = {0}, mine = {0}, constants = {0};
     const built *b = build_ir(v, of, combo, &params->at[0]);
@@ -314,7 +325,8 @@ static bool add_combo(verify *v, const of_kernel *of, const pairs *combo, const 
     }
     for (size_t k = 0; k < mine.n; k++) {
         b = build_ir(v, of, &constants.at[k], turn(params, k, &mine.at[k]));
-        if (!b || !add_one(v, b, &mine.at[k], k, mine.n))
+        const bool by_default = has_default(v, choice, combos->n, k);
+        if (!b || !add_one(v, b, &mine.at[k], k, mine.n, by_default))
             return false;
     }
     return true;
@@ -326,7 +338,7 @@ static bool add_kernel(verify *v, tw_program *p, size_t kernel) {
     if (!choices(v, &of, false, &combos) || !choices(v, &of, true, &params))
         return false;
     for (size_t k = 0; k < combos.n; k++)
-        if (!add_combo(v, &of, &combos.at[k], &params))
+        if (!add_combo(v, &of, &combos, k, &params))
             return false;
     return true;
 }
@@ -369,7 +381,8 @@ static bool add_tile(verify *v) {
     if (!settings_known(t, &v->set, NULL, 0, ir) || !find_cases(v, &(of_kernel){NULL, 0}, ir, &all))
         return false;
     for (size_t k = 0; k < all.n; k++)
-        if (!add_one(v, &(built){.ir = ir, .types = "", .params = ""}, &all.at[k], k, all.n))
+        if (!add_one(v, &(built){.ir = ir, .types = "", .params = ""}, &all.at[k], k, all.n,
+                     v->default_plan))
             return false;
     return true;
 }
