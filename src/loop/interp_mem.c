@@ -49,7 +49,7 @@ static bool settled(const access *a, uint32_t who, uint32_t time, uint32_t w) {
                                             : ordered(a->run, who, time, w);
 }
 
-enum { UNDER_WAY = UINT32_MAX };
+#define UNDER_WAY UINT32_MAX /* no enumerator in ISO C: they are int */
 
 /* When what its writer left there was there, of this group's. */
 static uint32_t written(const access *a, const twi_cell *c) {
