@@ -457,7 +457,7 @@ static uint16_t load_ahead(const twi_lowering *w, const form *f) {
     const int64_t size = (int64_t)tw_elem_size((tw_elem)w->c.f->object.at[f->access.object].elem);
     const int64_t run =
         twi_digits_extent(twi_w_map(w, axis), twi_time_digits(w->ir, w->frame, axis)) * w->lanes;
-    return run * size > AHEAD ? (uint16_t)(AHEAD / size) : 0;
+    return (uint16_t)(run * size > AHEAD ? AHEAD / size : 0);
 }
 
 twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw) {
