@@ -238,17 +238,36 @@ static twi_frame *copy_frame(twi_lowering *w, const twi_stage_plan *s) {
     return f;
 }
 
-/* q / weight % extent of the tile's position q on an axis: digit by digit where one of the tile is
- * made of whole parts of the copy's. */
-static twi_lid tile_digit(twi_lowering *w, unsigned axis, unsigned first, int64_t weight,
-                          int64_t extent) {
-    const twi_map *m = twi_w_map(w, axis);
-    const int64_t top = weight * extent;
+/* A worker's part of the copy at its open digits: `take` reads it into the worker's buffer, `put`
+ * writes it to the tile. */
+typedef struct {
+    const twi_stage_plan *stage;
+    uint32_t object;
+    part part[TWI_MAX_LOOPS];
+    unsigned n;
+    twi_run run; /* what is written at once: of several elements, if `runs` */
+    bool runs;
+} copy;
+
+/* x % extent of a multiple of `unit`, which the extent is too: counted in units, so that whoever
+ * reads the code sees that a whole unit follows. */
+static twi_lid rest(twi_lowering *w, twi_lid x, int64_t extent, int64_t unit) {
+    const twi_lid q = twi_w_ix(w, TWI_IDIV, x, twi_w_int(w, unit));
+    return twi_w_ix(w, TWI_MUL, twi_w_ix(w, TWI_IMOD, q, twi_w_int(w, extent / unit)),
+                    twi_w_int(w, unit));
+}
+
+/* q / weight % extent of the tile's position q on the part's axis: digit by digit where one of the
+ * tile is made of whole parts of the copy's. `unit`: elements that are moved at once from q on; of
+ * the fastest part alone more than one. */
+static twi_lid tile_digit(twi_lowering *w, const part *p, unsigned first, int64_t unit) {
+    const twi_map *m = twi_w_map(w, p->axis);
+    const int64_t weight = p->weight, top = weight * p->extent;
     twi_lid sum = twi_w_int(w, 0), whole = sum;
     bool parts = true;
     for (unsigned d = first; d < m->n; d++) {
         int64_t own = twi_map_weight(m, d), end = own * m->d[d].extent;
-        twi_lid c = w->digit[axis][d];
+        twi_lid c = w->digit[p->axis][d];
         if (m->d[d].extent == 1)
             continue;
         whole = twi_w_ix(w, TWI_ADD, whole, twi_w_ix(w, TWI_MUL, c, twi_w_int(w, own)));
@@ -257,24 +276,22 @@ static twi_lid tile_digit(twi_lowering *w, unsigned axis, unsigned first, int64_
         if (!parts || own >= top || end <= weight)
             continue;
         if (end > top)
-            c = twi_w_ix(w, TWI_IMOD, c, twi_w_int(w, top / own));
+            c = rest(w, c, top / own, own == 1 ? unit : 1);
         c = own >= weight ? twi_w_ix(w, TWI_MUL, c, twi_w_int(w, own / weight))
                           : twi_w_ix(w, TWI_IDIV, c, twi_w_int(w, weight / own));
         sum = twi_w_ix(w, TWI_ADD, sum, c);
     }
-    if (parts)
-        return sum;
-    whole = twi_w_ix(w, TWI_IDIV, whole, twi_w_int(w, weight));
-    return twi_w_ix(w, TWI_IMOD, whole, twi_w_int(w, extent));
+    return parts ? sum
+                 : rest(w, twi_w_ix(w, TWI_IDIV, whole, twi_w_int(w, weight)), p->extent, unit);
 }
 
-/* Index of the copy's open digits in the parts of the tile. */
-static void copied_index(twi_lowering *w, const twi_stage_plan *s, const part *p, unsigned n,
-                         twi_lid *index) {
-    index += version_index(w, s, index);
-    for (unsigned k = 0; k < n; k++) {
-        unsigned first = twi_w_map(w, p[k].axis)->n - s->copy[p[k].axis].n;
-        index[k] = tile_digit(w, p[k].axis, first, p[k].weight, p[k].extent);
+/* Index of the copy's open digits in the parts of the tile, for `count` elements in a row. */
+static void copied_index(twi_lowering *w, const copy *c, unsigned count, twi_lid *index) {
+    index += version_index(w, c->stage, index);
+    for (unsigned k = 0; k < c->n; k++) {
+        const part *p = &c->part[k];
+        const unsigned first = twi_w_map(w, p->axis)->n - c->stage->copy[p->axis].n;
+        index[k] = tile_digit(w, p, first, k + 1 == c->n ? count : 1);
     }
 }
 
@@ -318,17 +335,6 @@ static bool copied_run(const twi_lowering *w, const twi_stage_plan *s, const par
     return run_of(w, &w->c.f->object.at[object], extent, run);
 }
 
-/* A worker's part of the copy at its open digits: `take` reads it into the worker's buffer, `put`
- * writes it to the tile. */
-typedef struct {
-    const twi_stage_plan *stage;
-    uint32_t object;
-    part part[TWI_MAX_LOOPS];
-    unsigned n;
-    twi_run run; /* what is written at once: of several elements, if `runs` */
-    bool runs;
-} copy;
-
 /* Element by element, what a wide load would have fetched. */
 static void fill_buffer(twi_lowering *w, twi_id load) {
     twi_lid index[TWI_MAX_RANK];
@@ -361,7 +367,7 @@ static void store_runs(twi_lowering *w, const copy *c) {
     const twi_laccess from = twi_w_buffer_access(w, c->stage->value, (int)c->run.axis, index);
     const twi_lid x = twi_w_load(w, from, index, c->run.count, 0, 0);
     to.align = run_bytes(w, c->object, &c->run);
-    copied_index(w, c->stage, c->part, c->n, index);
+    copied_index(w, c, c->run.count, index);
     twi_w_store(w, to, index, x, 0);
     twi_w_shut(w, depth);
 }
@@ -378,7 +384,7 @@ static void put(twi_lowering *w, const copy *c) {
     w->copying = !w->buffer[c->stage->value];
     twi_lid x = twi_w_array_load(w, c->stage->value, true);
     w->copying = false;
-    copied_index(w, c->stage, c->part, c->n, index);
+    copied_index(w, c, 1, index);
     twi_w_store(w, stage_access(w, c->object), index, x, 0);
     twi_w_shut(w, depth);
 }
@@ -431,7 +437,7 @@ static void issue(twi_lowering *w, const copy *c) {
     const twi_lid x = wide ? twi_w_load_run(w, load) : twi_w_array_load(w, load, true);
     w->copying = false;
     to.align = wide ? run_bytes(w, c->object, &run) : 0;
-    copied_index(w, c->stage, c->part, c->n, index);
+    copied_index(w, c, wide ? run.count : 1, index);
     into_tile(w, to, index, x);
     twi_w_shut(w, depth);
 }

@@ -170,6 +170,23 @@ static const subject given_plans[] = {
      "stage A: shared, order k m, pad 4, copy m = sub 4, lane 2@2, slot 2 ; k = lane 2, slot 4\n"
      "stage B: shared, order k n, copy k = sub 4, slot 2 ; n = lane 4, slot 4\n"
      "entry main ; entry aligned16: align16 A B C\n"},
+    /* what a copy writes at once ends with a part of the tile: slots of the copy that reach over
+     * the next one, or over several; tiles that lanes of the copy begin and end within */
+    {"residual_rmsnorm", "R=5 W=31", "T=f32", "simt32",
+     "plan residual_rmsnorm/0 class=free\n"
+     "frame f: r = grid 2, sub 3@2 ; w = serial 2, slot 2, slot 4, sub 2\n"
+     "stage G: shared, order w.slot.2 w.slot w.sub, copy w = lane 4, slot 4\n"
+     "launch persistent 1\nentry main ; entry aligned16: align16 Z G\n"},
+    {"rmsnorm", "R=5 W=62", "T=f32", "simt32",
+     "plan rmsnorm/0 class=free\n"
+     "frame f: r = grid 5 ; w = serial 2, slot 2, slot 2, lane 8\n"
+     "stage G: shared, order w.slot.2 w.slot w.lane, copy w = lane 2, slot 16\n"
+     "entry main ; entry aligned16: align16 G\n"},
+    {"rmsnorm", "R=5 W=45", "T=f32", "simt32",
+     "plan rmsnorm/0 class=free\n"
+     "frame f: r = grid 5 ; w = serial 2, slot 2, slot 2, sub 6\n"
+     "stage G: shared, order w.slot.2 w.slot w.sub, copy w = lane 6, slot 4\n"
+     "entry main ; entry aligned16: align16 G\n"},
     /* windows: none, two, as many as there are trips, more of them; one trip; edges; bytes */
     STAGED("M=20 N=24 K=40", "T=f32", "5", ", via regs", ", via regs"),
     STAGED("M=20 N=24 K=40", "T=f32", "5", ", window 2", ", window 3"),
