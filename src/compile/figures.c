@@ -42,16 +42,38 @@ static void figure(const teller *to, const char *name, double tally, double coun
     to->fn(to->user, to->scope, twi_format(to->p->arena, "%s%s", to->launch, name), tally, count);
 }
 
+#define TABLE(member)                                                                              \
+    { #member, offsetof(twi_features, member) }
+static const struct {
+    const char *name;
+    size_t offset;
+} tables[] = {TABLE(load_bytes), TABLE(store_bytes), TABLE(loads), TABLE(stores), TABLE(sectors)};
+#undef TABLE
+
+/* Of a row that one side lacks nothing is counted there. */
+static double row_at(const twi_features *f, size_t offset, uint32_t row) {
+    const double *table;
+    memcpy(&table, (const char *)f + offset, sizeof table);
+    return row < f->arrays ? table[row] : 0;
+}
+
+static const char *row_name(const twi_path *p, const twi_features *c, uint32_t row) {
+    for (uint32_t a = 1; a < p->loop->array.n; a++)
+        if (c->row[a] == row)
+            return twi_text(&p->ctx->names, p->loop->array.at[a].name);
+    return twi_format(p->arena, "%u, which is not in the module", row);
+}
+
 static void by_array(const teller *to, const twi_features *t, const twi_features *c) {
-    twi_arena *arena = to->p->arena;
-    for (uint32_t a = 1; a < t->arrays && a < c->arrays; a++) {
-        const char *name = twi_text(&to->p->ctx->names, to->p->loop->array.at[a].name);
-        figure(to, twi_format(arena, "load_bytes %s", name), t->load_bytes[a], c->load_bytes[a]);
-        figure(to, twi_format(arena, "store_bytes %s", name), t->store_bytes[a], c->store_bytes[a]);
-        figure(to, twi_format(arena, "loads %s", name), t->loads[a], c->loads[a]);
-        figure(to, twi_format(arena, "stores %s", name), t->stores[a], c->stores[a]);
-        figure(to, twi_format(arena, "sectors %s", name), t->sectors[a], c->sectors[a]);
-    }
+    for (uint32_t row = 1; row < t->arrays || row < c->arrays; row++)
+        for (size_t k = 0; k < sizeof tables / sizeof tables[0]; k++) {
+            const double tally = row_at(t, tables[k].offset, row),
+                         count = row_at(c, tables[k].offset, row);
+            if (row < c->arrays || tally != 0)
+                figure(to,
+                       twi_format(to->p->arena, "%s %s", tables[k].name, row_name(to->p, c, row)),
+                       tally, count);
+        }
 }
 
 static void by_launch(const teller *to, const twi_features *t, const twi_features *c) {
@@ -72,6 +94,7 @@ static void tell(const twi_path *p, uint32_t scope, tw_figure_fn fn, void *user)
     twi_tally(p->arena, p->ir, &p->where.caps, &p->plans->scope[scope], &t);
     twi_count(p->arena, p->loop, scope, &c);
     by_launch(&to, &t, &c);
+    figure(&to, "launches", t.then ? 2 : 1, c.then ? 2 : 1);
     if (!t.then || !c.then)
         return;
     to.launch = "second launch: ";

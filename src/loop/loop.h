@@ -134,6 +134,8 @@ typedef struct {
     bool has_fill;
     uint64_t fill; /* bits of elem */
     int64_t extent[TWI_MAX_RANK];
+    uint32_t split; /* holds partial results of folds that this scope splits, counted from 1; 0: an
+                       array of the kernel, or the status. No part of the text */
 } twi_larray;
 typedef struct {
     twi_sym name;

@@ -193,10 +193,11 @@ bool twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out) {
     }
     if (o->array >= out->arrays || o->array == out->status)
         return false;
-    (t->store ? out->store_bytes : out->load_bytes)[o->array] += bytes;
-    (t->store ? out->stores : out->loads)[o->array] += t->trips;
+    const uint32_t row = out->row ? out->row[o->array] : o->array;
+    (t->store ? out->store_bytes : out->load_bytes)[row] += bytes;
+    (t->store ? out->stores : out->loads)[row] += t->trips;
     if (simt)
-        out->sectors[o->array] += t->trips * f->subs * twi_access_sectors(f, t);
+        out->sectors[row] += t->trips * f->subs * twi_access_sectors(f, t);
     return !t->store;
 }
 
@@ -306,10 +307,23 @@ void twi_features_init(twi_arena *arena, uint32_t arrays, twi_features *out) {
     out->sectors = TWI_NEW_N(arena, double, arrays + 1u);
 }
 
+/* Rows of a module's arrays in the tables of a scope: partial results of others come last. */
+static uint32_t *rows_of(twi_arena *arena, const twi_loop *loop, uint32_t scope) {
+    uint32_t *row = TWI_NEW_N(arena, uint32_t, loop->array.n), n = 0;
+    for (unsigned others = 0; others < 2; others++)
+        for (uint32_t a = 0; a < loop->array.n; a++) {
+            const uint32_t split = loop->array.at[a].split;
+            if ((split && split != scope + 1) == others)
+                row[a] = n++;
+        }
+    return row;
+}
+
 static void count_launch(twi_arena *arena, const twi_loop *loop, const twi_step_do *launch,
-                         twi_features *out) {
+                         const uint32_t *row, twi_features *out) {
     const twi_func *f = &loop->func.at[launch->func];
     twi_features_init(arena, loop->array.n, out);
+    out->row = row;
     out->status = loop->status;
     out->groups = launch->grid;
     const around top = {1, 1, 0, 1};
@@ -321,15 +335,17 @@ static void count_launch(twi_arena *arena, const twi_loop *loop, const twi_step_
 
 void twi_count(twi_arena *arena, const twi_loop *loop, uint32_t scope, twi_features *out) {
     const twi_entry *entry = &loop->entry.at[loop->entry.n - 1];
+    const uint32_t *row = rows_of(arena, loop, scope);
     twi_features *next = out;
     twi_features_init(arena, loop->array.n, out);
+    out->row = row;
     for (uint32_t k = 0; k < entry->recipe.n; k++) {
         const twi_step_do *s = &entry->recipe.at[k];
         if (s->what != TWI_DO_LAUNCH || loop->func.at[s->func].scope != scope)
             continue;
         if (!next)
             out->then = next = TWI_NEW(arena, twi_features);
-        count_launch(arena, loop, s, next);
+        count_launch(arena, loop, s, row, next);
         next = NULL;
     }
 }

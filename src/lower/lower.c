@@ -83,8 +83,10 @@ static twi_loop *new_module(twi_arena *arena, const tw_ir *ir, const twi_caps *c
     for (uint32_t k = 0; k < n; k++) {
         bool second = parts[k].plan->second;
         parts[k].split_array = second ? parts[k - 1].split_array : loop->array.n;
-        for (uint32_t a = ir->array.n; second && a < parts[k].ir->array.n; a++)
+        for (uint32_t a = ir->array.n; second && a < parts[k].ir->array.n; a++) {
             twi_loop_array(loop, parts[k].ir, a);
+            loop->array.at[loop->array.n - 1].split = parts[k].plan->scope + 1;
+        }
     }
     return loop;
 }

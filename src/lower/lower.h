@@ -37,10 +37,12 @@ typedef struct twi_features {
     double early;    /* likewise for data of later trips, beside the math of this one */
     bool meets;      /* has barriers, however often they run */
     bool waits[2];   /* while counting: such loads are under way, for this trip, for later ones */
-    uint32_t arrays; /* length of the tables by array id */
-    uint32_t status; /* array of checked indices' status, which is not counted; 0: none */
-    uint32_t code;   /* instructions with unrolling: code size */
-    uint32_t built;  /* by the walk: what planning costs */
+    uint32_t arrays; /* length of the tables by array id: a scope's partial results stand right
+                        behind the kernel's arrays (and their status) */
+    const uint32_t *row; /* by the module's array id: that in the tables; NULL: the same */
+    uint32_t status;     /* array of checked indices' status, which is not counted; 0: none */
+    uint32_t code;       /* instructions with unrolling: code size */
+    uint32_t built;      /* by the walk: what planning costs */
     uint32_t stripe, shared_bytes,
         slots; /* elements kept a worker; bytes a group; most slots of one value */
     uint32_t workers, lanes;
