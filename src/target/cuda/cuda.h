@@ -139,6 +139,7 @@ typedef struct {
     twi_cuda_visit v;
     const twi_launch *args;
     bool own, in_place; /* the stream is the call's own; all given arrays are in place */
+    bool waits;         /* for what it queued */
     twi_cuda_copy *copies;
     void **array; /* device addresses of elements 0 */
 } twi_cuda_call;

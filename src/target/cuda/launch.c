@@ -72,10 +72,12 @@ static int fill_row(const walk *w, twi_cu_address at, size_t size, int64_t strid
     return cu->fill32(from + 4, step, (unsigned)(bits >> 32), width, height, w->v->stream);
 }
 
-/* Row by row; a dense array is one row. */
+/* Row by row; a dense array is one row. The status is there already: run.c. */
 static tw_status fill(void *state, const twi_step_do *step) {
     const walk *w = state;
     const uint32_t id = step->array;
+    if (id == w->v->m->base.loop->status)
+        return TW_OK;
     const twi_larray *a = &w->v->m->base.loop->array.at[id];
     const int64_t *shape = w->args->shape + id * TWI_MAX_RANK;
     const int64_t *stride = w->args->stride + id * TWI_MAX_RANK;

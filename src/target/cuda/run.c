@@ -47,7 +47,7 @@ static tw_status place(const twi_cuda_call *x, uint32_t id) {
     c->from = c->block + ZONE + (uintptr_t)c->host % ALIGN; /* blocks start at multiples of 256 */
     x->array[id] = (void *)(uintptr_t)(c->from + zero);
     status = good(x, cu->fill8(c->block, whole, PATTERN, whole, 1, x->v.stream), "zones");
-    if (status == TW_OK && !is_temp(x, id) && c->span)
+    if (status == TW_OK && c->span && (!is_temp(x, id) || id == x->v.m->base.loop->status))
         status = good(x, cu->upload(c->from, c->host, c->span, x->v.stream), "copy in");
     return status;
 }
@@ -106,6 +106,7 @@ static void look_at_places(twi_cuda_call *x, const twi_cuda_module *m, uint32_t 
     }
     x->in_place = any && !*host;
     x->own = !any && !x->args->stream;
+    x->waits = !x->in_place || x->args->full;
 }
 
 /* Temps of calls that do not wait are in the stream's space. */
@@ -125,8 +126,27 @@ static tw_status place_temps(twi_cuda_call *x) {
     return status;
 }
 
+/* The status before anything has run is the host's to give, once a call and only where somebody
+ * will read it: in the recipe it would be two more nodes of a graph, each as long as a small
+ * kernel.
+ */
+static tw_status clear_status(const twi_cuda_call *x) {
+    const uint32_t id = x->v.m->base.loop->status;
+    const int64_t none = INT64_MAX;
+    if (!id)
+        return TW_OK;
+    memcpy(x->args->array[id], &none, sizeof none);
+    if (!x->in_place || !x->waits)
+        return TW_OK; /* copied in with the arrays, or never read */
+    return good(
+        x, x->v.c->cu.upload((uintptr_t)x->array[id], x->args->array[id], sizeof none, x->v.stream),
+        "copy in");
+}
+
 static tw_status place_all(twi_cuda_call *x) {
     tw_status status = x->in_place ? place_temps(x) : TW_OK;
+    if (status == TW_OK)
+        status = clear_status(x);
     for (uint32_t i = 1; status == TW_OK && i < x->v.m->arrays; i++) {
         if (x->args->there && x->args->there[i])
             x->array[i] = x->args->array[i];
@@ -153,6 +173,7 @@ tw_status twi_cuda_open_call(twi_cuda_call *x, twi_module *m, const twi_launch *
     }
     memset(x->copies, 0, cm->tables.size);
     x->array = (void *)(x->copies + cm->arrays);
+    x->waits = x->waits && !x->v.capturing;
     if (x->v.capturing && host) {
         (void)snprintf(error, TWI_ERROR_TEXT,
                        "%.100s is in host memory: a stream that is being captured takes arrays on "
@@ -199,18 +220,15 @@ tw_status twi_cuda_wait(const twi_cuda_call *x, uint32_t entry) {
 
 /* A call that only queues cannot tell of an index outside an array: the host's word says that there
  * was none, unless it is waited for. */
-static tw_status settle_status(const twi_cuda_call *x, uint32_t entry, bool wait) {
+static tw_status settle(const twi_cuda_call *x, uint32_t entry) {
     const uint32_t id = x->v.m->base.loop->status;
-    const int64_t none = INT64_MAX;
     tw_status status = TW_OK;
-    if (id)
-        memcpy(x->args->array[id], &none, sizeof none);
-    if (id && wait)
+    if (id && x->waits)
         status = good(x,
-                      x->v.c->cu.download(x->args->array[id], (uintptr_t)x->array[id], sizeof none,
-                                          x->v.stream),
+                      x->v.c->cu.download(x->args->array[id], (uintptr_t)x->array[id],
+                                          sizeof(int64_t), x->v.stream),
                       "copy out");
-    return status == TW_OK && wait ? twi_cuda_wait(x, entry) : status;
+    return status == TW_OK && x->waits ? twi_cuda_wait(x, entry) : status;
 }
 
 tw_status twi_cuda_run(twi_module *m, uint32_t entry, const twi_launch *args,
@@ -219,10 +237,8 @@ tw_status twi_cuda_run(twi_module *m, uint32_t entry, const twi_launch *args,
     tw_status status = twi_cuda_open_call(&x, m, args, error);
     if (status == TW_OK)
         status = twi_cuda_queue_call(&x, entry);
-    if (status == TW_OK && x.in_place)
-        status = settle_status(&x, entry, args->full && !x.v.capturing);
-    else if (status == TW_OK)
-        status = twi_cuda_wait(&x, entry);
+    if (status == TW_OK)
+        status = x.in_place ? settle(&x, entry) : twi_cuda_wait(&x, entry);
     if (status == TW_OK)
         status = twi_cuda_bring_back(&x);
     twi_cuda_close_call(&x);
