@@ -133,7 +133,7 @@ CALL(cuModuleLoadDataEx,
     tw_double.loaded_in = tw_double.current;
     if (tw_double.load_result) {
         if (n == 2 && option[0] == 5)
-            strcpy(value[0], "no kernel image");
+            memcpy(value[0], "no kernel image", sizeof "no kernel image");
         return tw_double.load_result;
     }
     tw_double.modules++;
@@ -198,6 +198,7 @@ CALL(cuMemcpyDtoHAsync_v2, (void *to, address from, size_t size, void *stream)) 
     return !stream && tw_double.refuse_null;
 }
 static int fill(address at, size_t pitch, uint64_t value, size_t size, size_t width, size_t n) {
+    tw_double.fills++;
     if (width > 1u << 24) /* of what a test looks at nothing is so large */
         return 0;
     for (size_t row = 0; row < n; row++)

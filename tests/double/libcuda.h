@@ -30,7 +30,7 @@ typedef struct {
     unsigned illegal;         /* calls that end a capture, while there is one */
     void *stream, *loaded_in; /* of the last launch; of the last module */
     int mode;                 /* of capture, of this thread */
-    unsigned launches, replays, captured, modules;
+    unsigned launches, replays, captured, modules, fills;
     int pushed, allocated, streams, graphs, events;
     long long last_group; /* `first`, the last parameter, plus groups, of the last launch */
 } tw_double_cuda;         /* exported as tw_double */

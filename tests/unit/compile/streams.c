@@ -265,13 +265,17 @@ static void timed(void **state) {
     finish(f);
 }
 
+static int64_t stray = INT64_MAX; /* the instance that uses an index outside its array */
+
 static void stray_index(const char *name, unsigned groups, unsigned workers, unsigned shared,
                         void **parameter) {
     (void)name, (void)groups, (void)workers, (void)shared;
-    **(int64_t **)parameter[3] = 5; /* X, I, Y, then the word */
+    int64_t *word = *(int64_t **)parameter[3]; /* X, I, Y, then the word */
+    *word = stray < *word ? stray : *word;
 }
 
-/* An index outside an array is told by a call that waits. */
+/* An index outside an array is told by a call that waits, of that call alone. Nothing is filled:
+ * beside a small kernel that would be most of an operation. */
 static void indexed(void **state) {
     (void)state;
     static const char text[] = "kernel pick(X: f32[N], I: i32[N], out Y: f32[N]) {\n"
@@ -293,10 +297,26 @@ static void indexed(void **state) {
     tw_call call = {.tensor = three, .tensors = 3};
     driver->kernel = stray_index;
     driver->range[2] = (struct tw_double_range){(char *)index, sizeof index, 2, 0, 0};
+    stray = 3;
     assert_int_equal(tw_kernel_run(tw_compiled_kernel(pick), &call), TW_OK);
+    assert_int_equal(driver->fills, 0);
     call.checks = TW_CHECKS_FULL;
+    stray = 5;
     assert_int_equal(tw_kernel_run(tw_compiled_kernel(pick), &call), TW_ERR_INDEX);
     assert_non_null(strstr(call.error, "instance 5"));
+    stray = INT64_MAX;
+    assert_int_equal(tw_kernel_run(tw_compiled_kernel(pick), &call), TW_OK);
+    stray = 6;
+    ti.device = (tw_device){1, 0}; /* copied: waits too */
+    driver->range[2].type = 0;
+    assert_int_equal(tw_kernel_run(tw_compiled_kernel(pick), &call), TW_ERR_INDEX);
+    assert_non_null(strstr(call.error, "instance 6"));
+    stray = INT64_MAX;
+    assert_int_equal(tw_kernel_run(tw_compiled_kernel(pick), &call), TW_OK);
+    tw_timing t;
+    driver->fills = 0;
+    assert_int_equal(tw_kernel_time(tw_compiled_kernel(pick), &call, true, &t), TW_OK);
+    assert_true(driver->fills < 100); /* zones of copies, not one an operation */
     tw_compiled_release(pick);
     finish(f);
 }
