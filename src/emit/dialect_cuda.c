@@ -23,10 +23,9 @@ static const twi_simt_words words = {
     .lane_down = {"($T)__shfl_down_sync(0xffffffffu, $0, $1, $2)", NULL},
     .async_part = "static __device__ __forceinline__ void tw_async%u(void *to, const void *from, "
                   "int real)\n{\n"
-                  "    asm volatile(\"{ .reg .u64 p; .reg .u32 q; cvta.to.shared.u64 p, %%0; \"\n"
-                  "                 \"cvt.u32.u64 q, p; \"\n"
-                  "                 \"cp.async.%s.shared.global [q], [%%1], %u, %%2; }\"\n"
-                  "                 :: \"l\"(to), \"l\"(from), \"r\"(real) : \"memory\");\n}\n",
+                  "    asm volatile(\"cp.async.%s.shared.global [%%0], [%%1], %u, %%2;\"\n"
+                  "                 :: \"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(from), "
+                  "\"r\"(real) : \"memory\");\n}\n",
     .async_commit = "asm volatile(\"cp.async.commit_group;\" ::: \"memory\");",
     .async_wait = "asm volatile(\"cp.async.wait_group %u;\" ::: \"memory\");",
     .global = "",

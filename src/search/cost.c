@@ -177,6 +177,18 @@ static double moving_ns(const tw_ir *ir, const twi_caps *caps, const twi_feature
     return touched < 0.75 * caps->cache_bytes ? cached : most(cached, touched * caps->byte_ns);
 }
 
+/* Blocks that are loaded between exchanges, again and again: the workers that the one keeps from
+ * loading and the other from the math wait for as long as one unit takes to get them. What is
+ * loaded for later trips comes beside the math. */
+static double exposed_ns(const twi_caps *caps, const twi_features *f) {
+    const double again = least(least(f->rounds, f->trips), f->barriers);
+    double bytes = 0;
+    for (uint32_t a = 1; a < f->arrays; a++)
+        bytes += f->loads[a] > 0 ? 32 * f->sectors[a] : 0;
+    return again > 0 ? bytes * again / (f->rounds + f->early) * caps->cache_byte_ns * caps->units
+                     : 0;
+}
+
 static double implicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {
     double subs = most(f->workers / most(f->lanes, 1), 1), groups = most((double)f->groups, 1);
     double issue = issue_ns(caps, f), units = caps->units;
@@ -184,7 +196,7 @@ static double implicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_fea
     double waves = groups / (units * resident(caps, f));
     waves = waves < 8 ? ceil(waves) : waves + 0.5; /* the tail of many waves is a small part */
     /* What is under way for later trips and the math of this one go on beside each other. */
-    double chain = caps->group_ns + waits(f) * caps->latency_ns +
+    double chain = caps->group_ns + waits(f) * caps->latency_ns + exposed_ns(caps, f) +
                    f->lane_rounds * caps->lane_round_ns + f->trips * caps->trip_ns +
                    f->barriers * caps->barrier_ns * (1 + subs / 8) +
                    most(alone_ns(f, issue), f->early * caps->latency_ns);

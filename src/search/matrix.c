@@ -2,14 +2,16 @@
  * The matrix family: a dot over one axis whose result has two parallel ones. A group makes a tile
  * of the result, its subgroups and lanes a grid of fragments, each a rectangle of slots; blocks of
  * the operands along the folded axis are staged, and copied by maps that walk along memory. Where
- * tiles are few, several such grids share a block, a slice of the folded axis each.
+ * tiles are few, several such grids share a block, a slice of the folded axis each. Where blocks
+ * are many, those of later trips may be copied while this one's is computed.
  */
 #include "search/matrix.h"
 
 /* Fragment, lanes and subgroups of an axis, the block of k, and the subgroups that share it: each
- * takes a slice, and they add up their results at the end. */
+ * takes a slice, and they add up their results at the end. Blocks that a group holds at once: where
+ * there are several, copies run ahead. */
 typedef struct {
-    int64_t rm, rn, lm, ln, gm, gn, kb, slices;
+    int64_t rm, rn, lm, ln, gm, gn, kb, slices, window;
     double price;
 } shape;
 
@@ -103,6 +105,7 @@ static bool copy_maps(const twi_view *v, twi_stage_plan *s, copy c) {
 }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static double lesser(double a, double b) { return a < b ? a : b; }
 
 /* Across memory: each worker turns squares of wide x wide, which it reads along a and writes along
  * b. Two lanes on a, so that those of a quarter subgroup meet other banks where rows have a pad. */
@@ -146,6 +149,24 @@ typedef enum {
     AS_LOADED /* as memory has it: workers that copy in turn walk along it */
 } layout;
 
+/* Asynchronous copies move 4 bytes and more as they are, so that an operand that turns on its way
+ * goes element by element. */
+static unsigned copied_via(const twi_view *v, const twi_stage_plan *s, int64_t run) {
+    const uint32_t array = v->ir->access.at[twi_ins_of(v->ir, s->value)->attr].array;
+    const int64_t size = (int64_t)tw_elem_size((tw_elem)v->ir->array.at[array].elem);
+    const bool async = v->caps->async_bytes && run * size >= 4;
+    return s->window == 1 ? TWI_VIA_SYNC : async ? TWI_VIA_ASYNC : TWI_VIA_REGS;
+}
+
+/* `turns`: as loaded it lies along the other axis than as used. */
+static void add_copy(const twi_view *v, twi_stage_plan *s, copy c, bool turns) {
+    const bool squares = turns && s->via != TWI_VIA_ASYNC;
+    if (!squares || !turning_maps(v, s, c))
+        for (c.wide = turns && !squares ? 1 : c.wide; c.wide >= 1 && !s->copy_axes; c.wide /= 2)
+            if (copy_maps(v, s, c))
+                break;
+}
+
 static void add_stage(const twi_view *v, twi_plan *p, const twi_matrix *x, const shape *s,
                       layout how) {
     const twi_frame *f = &p->frame[0];
@@ -156,7 +177,7 @@ static void add_stage(const twi_view *v, twi_plan *p, const twi_matrix *x, const
     bool along_k = twi_view_unit(v, stage->value) == (int)x->k, owned = axes >> own & 1;
     if (!(axes >> x->k & 1) || (axes >> x->m & axes >> x->n & 1))
         return;
-    stage->window = 1;
+    stage->window = (uint8_t)s->window;
     stage->shared = true;
     stage->pad = !along_k ? 0 : how == AS_USED ? 4 : 1; /* the copy, or the reads, cross rows */
     if (along_k && owned && how == AS_LOADED)
@@ -167,10 +188,13 @@ static void add_stage(const twi_view *v, twi_plan *p, const twi_matrix *x, const
     const copy c = along_k
                        ? (copy){x->k, own, s->kb, side, subs, widest(v, stage->value, x->k), true}
                        : (copy){own, x->k, side, s->kb, subs, widest(v, stage->value, x->k), false};
-    if (owned && how == AS_USED && !(along_k && turning_maps(v, stage, c)))
-        for (copy n = c; n.wide >= 1 && !stage->copy_axes; n.wide /= 2)
-            if (copy_maps(v, stage, n))
-                break;
+    stage->via = (uint8_t)copied_via(v, stage, along_k ? 1 : c.wide);
+    if (owned && how == AS_USED)
+        add_copy(v, stage, c, along_k);
+    if (stage->via == TWI_VIA_REGS) { /* one trip ahead; it takes a map */
+        stage->via = stage->copy_axes ? TWI_VIA_REGS : TWI_VIA_SYNC;
+        stage->window = stage->copy_axes ? 2 : 1;
+    }
     p->stages = (uint8_t)(p->stages + (stage->n > 0));
 }
 
@@ -235,9 +259,12 @@ static void offer(twi_offers *o, const twi_matrix *x, const shape *s, layout how
     twi_offer(o, "matrix", p);
 }
 
-enum { BEST = 16, SLICED = 12 };
+enum { BEST = 16, SLICED = 12, AHEAD = 12, DEEPER = 4 };
 
-/* Roughly: what the busiest unit issues, and its waits for blocks. */
+static int64_t block_bytes(const shape *s) { return (tile_m(s) + tile_n(s)) * s->kb * 4; }
+
+/* Roughly: what the busiest unit issues, and its waits for blocks, beside the math where copies run
+ * ahead. */
 static double price(const twi_view *v, const twi_matrix *x, const shape *s) {
     double groups = 1, units = v->caps->units, subs = (double)subgroups(s);
     double steps = (double)twi_cdiv(v->axis[x->k].extent, s->kb);
@@ -247,23 +274,26 @@ static double price(const twi_view *v, const twi_matrix *x, const shape *s) {
                                                           : a == x->n ? tile_n(s)
                                                                       : 1);
     double turns = (groups + units - 1) / units, held = turns * subs < 16 ? turns : 16 / subs;
+    if (v->caps->unit_shared)
+        held = lesser(held, (double)(v->caps->unit_shared / (block_bytes(s) * s->window)));
+    held = held < 1 ? 1 : held;
     turns = turns < 2 ? (double)(int64_t)turns : turns;
     double fragment = (double)(s->rm * s->rn + s->rm + s->rn);
     double copied = (double)((tile_m(s) + tile_n(s)) * s->kb) / (subs * v->caps->lane);
     double waits = copied > 4 ? copied / 4 : 1; /* loads under way together */
     const int64_t slice = s->kb / s->slices;
     double together = s->slices > 1 ? subs / 4 * (double)(s->rm * s->rn * s->slices) + 300 : 0;
-    return turns * (subs / 4 * fragment * steps * (double)slice + together +
-                    steps * (350 + 650 * waits) / (held < 1 ? 1 : held));
+    const double math = subs / 4 * fragment * (double)slice, wait = (350 + 650 * waits) / held;
+    const double step = s->window == 1 ? math + wait : 50 + (math > wait ? math : wait);
+    return turns * (steps * step + together);
 }
 
 /* Keeps the BEST cheapest in order. */
 static void consider(const twi_view *v, const twi_matrix *x, shape s, shape *best, unsigned *n) {
     int64_t m = v->axis[x->m].extent, k = v->axis[x->n].extent;
-    int64_t bytes = (tile_m(&s) + tile_n(&s)) * s.kb * 4;
     if ((tile_m(&s) >= 2 * m && tile_m(&s) > 8) || (tile_n(&s) >= 2 * k && tile_n(&s) > 8) ||
         subgroups(&s) > v->caps->sub || subgroups(&s) * v->caps->lane > v->caps->workers ||
-        s.rm * s.rn > v->caps->slots || bytes > v->caps->shared)
+        s.rm * s.rn > v->caps->slots || block_bytes(&s) * s.window > v->caps->shared)
         return;
     s.price = price(v, x, &s);
     unsigned at = *n < BEST ? (*n)++ : BEST - 1;
@@ -274,8 +304,8 @@ static void consider(const twi_view *v, const twi_matrix *x, shape s, shape *bes
     best[at] = s;
 }
 
-static unsigned shapes(const twi_view *v, const twi_matrix *x, int64_t slices, int64_t kb,
-                       shape *best, unsigned n) {
+/* All fragments and grids of subgroups, with the block, slices and window of s. */
+static unsigned shapes(const twi_view *v, const twi_matrix *x, shape s, shape *best, unsigned n) {
     static const uint8_t fragments[][2] = {{8, 8}, {8, 4}, {4, 8}, {4, 4}, {2, 4},
                                            {4, 2}, {2, 2}, {1, 4}, {1, 2}, {1, 1}};
     static const uint8_t grids[][2] = {{4, 2}, {2, 4}, {2, 2}, {1, 4}, {4, 1},
@@ -283,26 +313,44 @@ static unsigned shapes(const twi_view *v, const twi_matrix *x, int64_t slices, i
     const int64_t lanes = v->caps->lane;
     for (unsigned f = 0; f < sizeof fragments / sizeof fragments[0]; f++)
         for (unsigned g = 0; g < sizeof grids / sizeof grids[0]; g++)
-            for (int64_t lm = 1; lm <= 8 && lm <= lanes; lm *= 2)
-                consider(v, x,
-                         (shape){fragments[f][0], fragments[f][1], lm, lanes / lm, grids[g][0],
-                                 grids[g][1], kb, slices, 0},
-                         best, &n);
+            for (int64_t lm = 1; lm <= 8 && lm <= lanes; lm *= 2) {
+                s.rm = fragments[f][0], s.rn = fragments[f][1];
+                s.gm = grids[g][0], s.gn = grids[g][1];
+                s.lm = lm, s.ln = lanes / lm;
+                consider(v, x, s, best, &n);
+            }
     return n;
 }
 
 /* The cheapest shapes without slices, or with. Blocks are powers of two, or all of a short k. */
-static unsigned all_shapes(const twi_view *v, const twi_matrix *x, bool sliced, shape *best) {
+static unsigned all_shapes(const twi_view *v, const twi_matrix *x, bool sliced, int64_t window,
+                           shape *best) {
     const int64_t extent = v->axis[x->k].extent, whole = twi_cdiv(extent, 8) * 8;
+    const int64_t longest = (sliced ? 256 : 64) / window;
     unsigned n = 0;
     for (int64_t slices = sliced ? 2 : 1; slices <= (sliced ? 8 : 1); slices *= 2) {
-        for (int64_t kb = 8; kb <= (sliced ? 256 : 64) && (kb == 8 || kb < 2 * extent); kb *= 2)
-            if (kb % (4 * slices) == 0)
-                n = shapes(v, x, slices, kb, best, n);
-        if (whole <= 256 && whole % slices == 0 && (whole & (whole - 1)))
-            n = shapes(v, x, slices, whole, best, n);
+        shape s = {.slices = slices, .window = window};
+        for (s.kb = 8; s.kb <= longest && (s.kb == 8 || s.kb < 2 * extent); s.kb *= 2)
+            if (s.kb % (4 * slices) == 0 && (window == 1 || s.kb < extent))
+                n = shapes(v, x, s, best, n);
+        s.kb = whole;
+        if (window == 1 && whole <= 256 && whole % slices == 0 && (whole & (whole - 1)))
+            n = shapes(v, x, s, best, n);
     }
     return n;
+}
+
+/* Copies that run a trip ahead; those of the first shapes, where the machine has its own, also two.
+ */
+static void offer_ahead(twi_offers *o, const twi_matrix *x, bool sliced) {
+    shape best[BEST] = {{0}};
+    const unsigned n = all_shapes(o->view, x, sliced, 2, best);
+    for (unsigned i = 0; i < n && i < (sliced ? AHEAD / 2 : AHEAD); i++) {
+        offer(o, x, &best[i], AS_USED);
+        best[i].window = 3;
+        if (i < DEEPER && o->view->caps->async_bytes)
+            offer(o, x, &best[i], AS_USED);
+    }
 }
 
 /* Few rows: lanes along n, all rows in a worker's slots, and k over the subgroups, whose partial
@@ -338,7 +386,7 @@ void twi_propose_matrix(twi_offers *o) {
     if (v->caps->family != TWI_FAMILY_SIMT || !v->caps->shared ||
         ((v->chain | v->canonical) >> x.k & 1))
         return;
-    const unsigned n = all_shapes(v, &x, false, best), more = all_shapes(v, &x, true, sliced);
+    const unsigned n = all_shapes(v, &x, false, 1, best), more = all_shapes(v, &x, true, 1, sliced);
     for (unsigned i = 0; i < more && i < SLICED; i++)
         offer(o, &x, &sliced[i], AS_USED);
     for (unsigned i = 0; i < n; i++) {
@@ -347,6 +395,8 @@ void twi_propose_matrix(twi_offers *o) {
         if (i % 4 == 0)
             offer(o, &x, &best[i], DIRECT);
     }
+    offer_ahead(o, &x, false);
+    offer_ahead(o, &x, true);
     for (int64_t subs = 4; subs <= 32; subs *= 2)
         for (int64_t wide = 1; wide <= 4; wide *= 4)
             for (int64_t ahead = 1; ahead <= 4; ahead *= 4)

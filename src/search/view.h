@@ -9,7 +9,7 @@
 #include "plan/scope.h"
 #include "search/search.h"
 
-#define TWI_MAX_PROPOSALS 256
+#define TWI_MAX_PROPOSALS 384
 
 typedef struct {
     uint8_t kind;   /* twi_axis_kind */

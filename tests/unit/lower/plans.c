@@ -8,6 +8,7 @@
 
 #include "base/fs.h"
 #include "loop/legalize.h"
+#include "loop/mutate.h"
 #include "oracle/fixtures.h"
 #include "oracle/oracle.h"
 #include "search/view.h"
@@ -367,6 +368,7 @@ typedef struct {
     twi_plans *plans;
     twi_loop *loop;
     uint64_t offers; /* the plan is one of so many proposals; 0: not */
+    bool ahead;      /* of those that copy ahead */
 } trial;
 
 /* By the module's arrays: partial results of split folds come after the kernel's own. */
@@ -466,14 +468,23 @@ static void check_tally(const trial *t0) {
     }
 }
 
+static bool runs_ahead(const twi_plan *p) {
+    bool ahead = false;
+    for (unsigned i = 0; i < p->stages; i++)
+        ahead = ahead || p->stage[i].via != TWI_VIA_SYNC;
+    return ahead;
+}
+
 /* One of the proposals for scope 0, which the seed says of `offers`; other scopes have the
  * default. */
 static twi_plans *offered(const trial *t) {
     twi_candidate *c;
     twi_plans *plans = drawn_plans(t->b, t->ir, 0);
     uint32_t n = twi_search_list(t->a, t->ir, &t->b->caps, NULL, 0, &c), legal = 0;
-    while (legal < n && c[legal].legal)
-        legal++;
+    for (uint32_t i = 0; i < n && c[i].legal; i++)
+        if (!t->ahead || runs_ahead(c[i].plan))
+            c[legal++] = c[i];
+    assert_true(legal > 0 || !t->ahead);
     if (legal)
         plans->scope[0] = *c[t->seed * legal / t->offers % legal].plan;
     twi_share_entries(plans);
@@ -562,6 +573,31 @@ static void check_results(const trial *t, const void **in, const uint64_t *scala
     }
 }
 
+/* Copies that nobody waits for and versions that nobody keeps apart are races, wherever. */
+static void check_mutants(trial *t, const uint64_t *scalars) {
+    static const twi_mutation kinds[] = {TWI_MUTATE_DROP_WAIT, TWI_MUTATE_DROP_BARRIER};
+    const twi_plan *p = &t->plans->scope[0];
+    const bool async = p->stage[0].via == TWI_VIA_ASYNC || p->stage[1].via == TWI_VIA_ASYNC;
+    assert_true(twi_mutation_places(t->loop, TWI_MUTATE_DROP_BARRIER) >= t->loop->entry.n);
+    assert_int_equal(twi_mutation_places(t->loop, TWI_MUTATE_DROP_WAIT) > 0, async);
+    for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (unsigned place = 0; place < twi_mutation_places(t->loop, kinds[k]); place++) {
+            twi_loop *mutant = NULL;
+            bool raced = false;
+            assert_true(twi_mutate(t->loop, kinds[k], place, t->a, &mutant));
+            for (uint32_t e = 0; e < mutant->entry.n && !raced; e++) {
+                twi_interp_array *arrays = TWI_NEW_N(t->a, twi_interp_array, mutant->array.n);
+                make_arrays(t, arrays, TWI_NEW_N(t->a, size_t, mutant->array.n));
+                twi_interp_result r;
+                twi_interp_run(mutant, e, arrays, scalars, t->a, &r);
+                raced = r.fault.kind == TWI_FAULT_RACE;
+            }
+            if (!raced)
+                wrong(t, twi_format(t->a, "%s, place %u: no race", twi_mutation_name(kinds[k]),
+                                    place));
+        }
+}
+
 static void check_plan(trial *t) {
     const tw_ir *ir = t->ir;
     t->plans = t->s->plan  ? written_plans(t->b, ir, t->s->plan)
@@ -581,9 +617,12 @@ static void check_plan(trial *t) {
     if (!t->loop->func.at[0].explicit_lanes)
         check_legalized(t, scalars, in, b);
     check_results(t, in, scalars, b);
+    if (t->ahead)
+        check_mutants(t, scalars);
 }
 
-#define OFFERS UINT64_MAX /* as the first seed: proposals of the families */
+#define OFFERS UINT64_MAX      /* as the first seed: proposals of the families */
+#define AHEAD (UINT64_MAX - 1) /* those that copy ahead */
 
 static void run_subjects(const subject *list, size_t n, const char *caps_name, mode how,
                          uint64_t first, uint64_t plans) {
@@ -596,7 +635,11 @@ static void run_subjects(const subject *list, size_t n, const char *caps_name, m
         if (s->caps && strcmp(s->caps, caps_name) != 0)
             continue;
         bench b = bench_on(caps_name);
-        trial t = {.b = &b, .a = b.a, .s = s, .offers = first == OFFERS ? plans : 0};
+        trial t = {.b = &b,
+                   .a = b.a,
+                   .s = s,
+                   .offers = first >= AHEAD ? plans : 0,
+                   .ahead = first == AHEAD};
         t.text = load(&b, s, how == CANONICAL);
         t.ir = merged(b.a, t.text, how == MERGED);
         for (uint64_t plan = 0; plan < plans; plan++) {
@@ -634,6 +677,19 @@ static void given(void **state) {
 /* What the families propose, TW_OFFERS of each subject, evenly over the ranks. */
 static void offers(void **state) {
     run_subjects(subjects, sizeof subjects / sizeof *subjects, *state, PLAIN, OFFERS,
+                 setting("TW_OFFERS", 3));
+}
+
+/* Trips enough that each version is filled again; edges; elements that no machine copies alone. */
+static const subject products[] = {
+    {"gemm", "M=24 N=32 K=64", "T=f32", NULL, NULL},
+    {"gemm", "M=19 N=23 K=45", "T=f32", NULL, NULL},
+    {"gemm", "M=24 N=32 K=64", "T=bf16", NULL, NULL},
+    {"bmm", "Z=4 BA=2 BB=1 M=9 N=24 K=40", "T=f32", NULL, NULL},
+};
+
+static void windows(void **state) {
+    run_subjects(products, sizeof products / sizeof *products, *state, PLAIN, AHEAD,
                  setting("TW_OFFERS", 3));
 }
 
@@ -714,6 +770,9 @@ int main(void) {
         ON("cpu-avx512-dots", dots),
         ON("simt4", given),
         ON("simt32", given),
+        ON("simt1", windows),
+        ON("simt4", windows),
+        ON("simt32", windows),
         ON("simt4", offers),
         ON("simt32", offers),
         ON("cpu-avx512", random_plans),

@@ -302,9 +302,10 @@ static void reasons(void **state) {
     assert_non_null(strstr(why.text, "rank"));
 }
 
-/* Features of a plan's text on 32 lanes. */
-static twi_features features_of(tw_context *ctx, const tw_ir *ir, const char *text) {
-    twi_caps caps = caps_of(ctx, "simt32");
+/* Features of a plan's text. */
+static twi_features features_on(tw_context *ctx, const tw_ir *ir, const char *target,
+                                const char *text) {
+    twi_caps caps = caps_of(ctx, target);
     twi_plans plans;
     twi_features f = {0};
     twi_why why = {.text = ""};
@@ -312,6 +313,10 @@ static twi_features features_of(tw_context *ctx, const tw_ir *ir, const char *te
         !twi_plan_counted(&ctx->arena, ir, &caps, &plans.scope[0], &f, &why))
         fail_msg("%s %s", tw_diag_text(ctx, false), why.text);
     return f;
+}
+
+static twi_features features_of(tw_context *ctx, const tw_ir *ir, const char *text) {
+    return features_on(ctx, ir, "simt32", text);
 }
 
 /* Sectors by how lanes walk, waits by what stands between loads. */
@@ -379,6 +384,78 @@ static void sliced_gemm(void **state) {
             assert_true(twi_map_level_extent(&p->frame[0].map[a], TWI_LV_SUB) > 1);
 }
 
+/* Of the legal candidates those with a stage by `via` and so many versions; 0: any number. */
+static unsigned copying(tw_context *ctx, const twi_caps *caps, int64_t size, unsigned via,
+                        unsigned window) {
+    twi_candidate *c;
+    const tw_ir *ir = gemm_of(ctx, size, size, size, TW_ORDER_FREE);
+    const uint32_t n = twi_search_list(&ctx->arena, ir, caps, NULL, 0, &c);
+    unsigned found = 0;
+    for (uint32_t i = 0; i < n && c[i].legal; i++) {
+        bool has = false;
+        for (unsigned k = 0; k < c[i].plan->stages; k++)
+            has = has || (c[i].plan->stage[k].via == via &&
+                          (!window || c[i].plan->stage[k].window == window));
+        found += has;
+    }
+    return found;
+}
+
+/* Copies run ahead by what the target has, and not where there is one block. */
+static void copies_ahead(void **state) {
+    tw_context *ctx = *state;
+    static const char *const own[] = {"sm_80", "sm_90a", "sm_100", "simt32"};
+    static const char *const none[] = {"simt1", "opencl-a770"};
+    for (unsigned t = 0; t < sizeof own / sizeof *own; t++) {
+        twi_caps caps = caps_of(ctx, own[t]);
+        assert_true(copying(ctx, &caps, 256, TWI_VIA_ASYNC, 2) > 0);
+        assert_true(copying(ctx, &caps, 256, TWI_VIA_ASYNC, 3) > 0);
+        assert_int_equal(copying(ctx, &caps, 8, TWI_VIA_ASYNC, 0), 0);
+        caps.async_bytes = 0;
+        assert_int_equal(copying(ctx, &caps, 256, TWI_VIA_ASYNC, 0), 0);
+        assert_true(copying(ctx, &caps, 256, TWI_VIA_REGS, 2) > 0);
+    }
+    for (unsigned t = 0; t < sizeof none / sizeof *none; t++) {
+        twi_caps caps = caps_of(ctx, none[t]);
+        assert_int_equal(copying(ctx, &caps, 256, TWI_VIA_ASYNC, 0), 0);
+        assert_true(copying(ctx, &caps, 256, TWI_VIA_REGS, 2) > 0);
+        assert_int_equal(copying(ctx, &caps, 256, TWI_VIA_REGS, 0),
+                         copying(ctx, &caps, 256, TWI_VIA_REGS, 2));
+    }
+    twi_caps caps = caps_of(ctx, "cpu-avx512");
+    assert_int_equal(
+        copying(ctx, &caps, 256, TWI_VIA_ASYNC, 0) + copying(ctx, &caps, 256, TWI_VIA_REGS, 0), 0);
+}
+
+/* The same tile, copied before its math or beside it: a group alone on its unit gains what it waits
+ * for blocks; more versions than a unit holds twice cost the second group. */
+static void overlap(void **state) {
+    tw_context *ctx = *state;
+    twi_caps caps = caps_of(ctx, "sm_90a");
+    tw_ir *ir = gemm_of(ctx, 2048, 2048, 2048, TW_ORDER_FREE);
+#define TILE(how)                                                                                  \
+    "plan gemm/0 class=free\n"                                                                     \
+    "frame f: m = grid 16, slot 2, sub 4@2, lane 2@16, lane 2@2, slot 4 ; "                        \
+    "n = grid 16, slot 2, sub 2, lane 4@4, lane 2, slot 4 ; k = serial 64, loop 32\n"              \
+    "stage A: shared, order k m, pad 4, copy m = slot 4, sub 8, lane 4@8 ; k = slot 4, lane 8" how \
+    "\nstage B: shared, order k n, copy n = lane 32, slot 4 ; k = slot 4, sub 8" how "\n"          \
+    "entry main ; entry aligned16: align16 A B C\n"
+    const twi_features before = features_on(ctx, ir, "sm_90a", TILE("")),
+                       beside = features_on(ctx, ir, "sm_90a", TILE(", via async, window 2")),
+                       far = features_on(ctx, ir, "sm_90a", TILE(", via async, window 4"));
+#undef TILE
+    assert_float_equal(before.rounds, 64, 0);
+    assert_float_equal(before.early, 0, 0);
+    assert_float_equal(before.barriers, 128, 0);
+    assert_float_equal(beside.rounds, 1, 0);
+    assert_float_equal(beside.early, 64, 0);
+    assert_float_equal(beside.barriers, 64, 0);
+    assert_int_equal(beside.shared_bytes, 2 * before.shared_bytes);
+    assert_int_equal(far.shared_bytes, 4 * before.shared_bytes);
+    assert_true(twi_search_cost(ir, &caps, &beside) < twi_search_cost(ir, &caps, &before));
+    assert_true(twi_search_cost(ir, &caps, &beside) < twi_search_cost(ir, &caps, &far));
+}
+
 static void canonical_class(void **state) {
     tw_context *ctx = *state;
     for (unsigned t = 0; t < TARGETS; t++)
@@ -413,6 +490,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(random_gemm, setup, teardown),
         cmocka_unit_test_setup_teardown(wide_reads, setup, teardown),
         cmocka_unit_test_setup_teardown(sliced_gemm, setup, teardown),
+        cmocka_unit_test_setup_teardown(copies_ahead, setup, teardown),
+        cmocka_unit_test_setup_teardown(overlap, setup, teardown),
         cmocka_unit_test_setup_teardown(random_attention, setup, teardown),
         cmocka_unit_test_setup_teardown(pins, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_pins, setup, teardown),
