@@ -274,8 +274,8 @@ static double price(const twi_view *v, const twi_matrix *x, const shape *s) {
                                                           : a == x->n ? tile_n(s)
                                                                       : 1);
     double turns = (groups + units - 1) / units, held = turns * subs < 16 ? turns : 16 / subs;
-    if (v->caps->unit_shared)
-        held = lesser(held, (double)(v->caps->unit_shared / (block_bytes(s) * s->window)));
+    const int64_t fit = v->caps->unit_shared / (block_bytes(s) * s->window);
+    held = v->caps->unit_shared ? lesser(held, (double)fit) : held;
     held = held < 1 ? 1 : held;
     turns = turns < 2 ? (double)(int64_t)turns : turns;
     double fragment = (double)(s->rm * s->rn + s->rm + s->rn);

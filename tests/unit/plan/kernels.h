@@ -15,13 +15,14 @@
 #include "pass/pass.h"
 #include "tilewright/build.h"
 
-/* Finishes, gives dims their numbers in the order in which they were made, lifts. */
-static inline tw_ir *kernel_of(tw_context *ctx, tw_builder *b, const int64_t *numbers) {
+/* Finishes, gives the n dims their numbers in the order in which they were made, lifts. */
+static inline tw_ir *kernel_of(tw_context *ctx, tw_builder *b, const int64_t *numbers, size_t n) {
     tw_ir *ir = tw_build_finish(b);
     if (!ir)
         fail_msg("%s", tw_diag_text(ctx, false));
     int64_t dims[16] = {0};
-    for (unsigned d = 1; d < ir->dim.n; d++)
+    assert_int_equal(ir->dim.n, n + 1);
+    for (size_t d = 1; d <= n; d++)
         dims[d] = numbers[d - 1];
     ir = twi_ir_specialise(ir, &ctx->arena, dims);
     if (!ir)
@@ -52,7 +53,7 @@ static inline tw_ir *row_sum_of(tw_context *ctx, int64_t rows, int64_t width, tw
     tw_build_name(b, s, "s");
     tw_build_store(b, Y, at, 1, s, 0);
     tw_build_end(b);
-    return kernel_of(ctx, b, (int64_t[]){rows, width});
+    return kernel_of(ctx, b, (int64_t[]){rows, width}, 2);
 }
 
 /* m = max[w](x); p = exp(x - m); s = sum[w](p); Y[r, w] = p / s */
@@ -72,7 +73,7 @@ static inline tw_ir *softmax_of(tw_context *ctx, int64_t rows, int64_t width, tw
     tw_build_name(b, s, "s");
     tw_build_store(b, Y, at, 2, tw_build_op(b, TW_OP_DIV, p, s, 0), 0);
     tw_build_end(b);
-    return kernel_of(ctx, b, (int64_t[]){rows, width});
+    return kernel_of(ctx, b, (int64_t[]){rows, width}, 2);
 }
 
 /* parallel m: M, n: N { axis k: K; C[m, n] = dot[k](A[m, k], B[k, n]) } */
@@ -97,7 +98,7 @@ static inline tw_ir *gemm_typed_of(tw_context *ctx, tw_elem elem, int64_t rows, 
         x[i] = tw_build_cast(b, TW_I32, x[i]);
     tw_build_store(b, C, (tw_ix[]){m, n}, 2, tw_build_dot(b, order, &k, 1, x, 0), 0);
     tw_build_end(b);
-    return kernel_of(ctx, b, (int64_t[]){rows, depth, cols});
+    return kernel_of(ctx, b, (int64_t[]){rows, depth, cols}, 3);
 }
 
 static inline tw_ir *gemm_of(tw_context *ctx, int64_t rows, int64_t cols, int64_t depth,
@@ -139,7 +140,7 @@ static inline tw_ir *attention_of(tw_context *ctx, int64_t rows, int64_t cols, i
     tw_build_end_serial(b, (tw_value[]){m2, l2, acc2}, 3, out);
     tw_build_store(b, O, (tw_ix[]){ii, ee}, 2, tw_build_op(b, TW_OP_DIV, out[2], out[1], 0), 0);
     tw_build_end(b);
-    return kernel_of(ctx, b, (int64_t[]){rows, width, cols});
+    return kernel_of(ctx, b, (int64_t[]){rows, width, cols}, 3);
 }
 
 /* parallel r { P[r] = sum[w](X[r, w]) } parallel u: R, v: W { Y[u, v] = X[u, v] * P[u] } */
@@ -160,7 +161,7 @@ static inline tw_ir *two_scopes_of(tw_context *ctx, int64_t rows, int64_t width)
     tw_value y = tw_build_load(b, X, uv, 2, 0), p = tw_build_load(b, P, uv, 1, 0);
     tw_build_store(b, Y, uv, 2, tw_build_op(b, TW_OP_MUL, y, p, 0), 0);
     tw_build_end(b);
-    return kernel_of(ctx, b, (int64_t[]){rows, width});
+    return kernel_of(ctx, b, (int64_t[]){rows, width}, 2);
 }
 
 /* Y[n, m] = X[m, n] */
@@ -174,7 +175,7 @@ static inline tw_ir *transpose_of(tw_context *ctx, int64_t rows, int64_t width) 
     tw_ix m = tw_build_ix_axis(b, at[0]), n = tw_build_ix_axis(b, at[1]);
     tw_build_store(b, Y, (tw_ix[]){n, m}, 2, tw_build_load(b, X, (tw_ix[]){m, n}, 2, 0), 0);
     tw_build_end(b);
-    return kernel_of(ctx, b, (int64_t[]){rows, width});
+    return kernel_of(ctx, b, (int64_t[]){rows, width}, 2);
 }
 
 /* Y[r, w] = X[r, w] * X[r, w] */
@@ -189,7 +190,7 @@ static inline tw_ir *square_of(tw_context *ctx, int64_t rows, int64_t width) {
     tw_value x = tw_build_load(b, X, ix, 2, 0);
     tw_build_store(b, Y, ix, 2, tw_build_op(b, TW_OP_MUL, x, x, 0), 0);
     tw_build_end(b);
-    return kernel_of(ctx, b, (int64_t[]){rows, width});
+    return kernel_of(ctx, b, (int64_t[]){rows, width}, 2);
 }
 
 #endif
