@@ -366,7 +366,8 @@ int cmd_export(tool *t, const cli_options *o) {
         tool_error(t, 802, NULL, "export needs --out DIR");
         return EXIT_INPUT;
     }
-    if (!load(&x) || !find_shapes(&x) || !job_store(t, o, TW_STORE_READ))
+    if (!load(&x) || !find_shapes(&x) || !job_store(t, o, TW_STORE_READ) ||
+        !job_tell_model(t, o, &x.j))
         return EXIT_INPUT;
     if (!o->plan && t->store)
         x.j.options.plan = "best";
