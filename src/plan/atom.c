@@ -5,25 +5,27 @@
 #include "plan/rules.h"
 #include "plan/scope.h"
 
+#include <stddef.h>
+
+#define EVERY 0 /* no flag stands first in the caps */
+#define CAP(member) offsetof(twi_caps, member)
 static const twi_atom_row rows[] = {
-    [TWI_ATOM_NONE] = {"fma", 1, TW_NONE, TW_NONE, false, 1},
-#define TWI_ATOM(NAME, spelling, k, elem, sum, flushes, ops)                                       \
-    [TWI_ATOM_##NAME] = {spelling, k, TW_##elem, TW_##sum, flushes, ops},
+    [TWI_ATOM_NONE] = {"fma", 1, TW_NONE, TW_NONE, false, 1, EVERY},
+#define TWI_ATOM(NAME, spelling, k, elem, sum, flushes, ops, caps)                                 \
+    [TWI_ATOM_##NAME] = {spelling, k, TW_##elem, TW_##sum, flushes, ops, caps},
 #include "plan/atom.def"
 #undef TWI_ATOM
 };
+#undef CAP
+#undef EVERY
 
 const twi_atom_row *twi_atom_row_of(unsigned atom) { return &rows[atom]; }
 
 bool twi_caps_have_atom(const twi_caps *caps, unsigned atom) {
-    switch (atom) {
-    case TWI_ATOM_DPI8:
-        return caps->dpi8;
-    case TWI_ATOM_DPBF16:
-        return caps->dpbf16;
-    default:
-        return true;
-    }
+    bool has = true;
+    if (rows[atom].cap)
+        memcpy(&has, (const char *)caps + rows[atom].cap, sizeof has);
+    return has;
 }
 
 const twi_atom_row *twi_atom_taking(tw_elem elem) {

@@ -12,6 +12,7 @@ typedef struct {
     uint8_t elem, sum;
     bool flushes;
     uint8_t ops;
+    size_t cap; /* offset of a flag in twi_caps; 0: every target has the atom */
 } twi_atom_row;
 
 const twi_atom_row *twi_atom_row_of(unsigned atom); /* of NONE: that of fma */

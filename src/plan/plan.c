@@ -117,7 +117,7 @@ const char *const twi_plan_words[TWI_WORD_SETS][TWI_MAX_WORDS] = {
     [TWI_WORDS_FOLD] = {[TWI_FOLD_WEIGHT] = "weight"},
     [TWI_WORDS_ATOM] =
         {
-#define TWI_ATOM(NAME, spelling, k, elem, sum, flushes, ops) [TWI_ATOM_##NAME] = spelling,
+#define TWI_ATOM(NAME, spelling, k, elem, sum, flushes, ops, caps) [TWI_ATOM_##NAME] = spelling,
 #include "plan/atom.def"
 #undef TWI_ATOM
         },

@@ -43,7 +43,7 @@ typedef enum {
 } twi_fold_order; /* time before space; by ascending weight */
 typedef enum {
     TWI_ATOM_NONE,
-#define TWI_ATOM(NAME, spelling, k, elem, sum, flushes, ops) TWI_ATOM_##NAME,
+#define TWI_ATOM(NAME, spelling, k, elem, sum, flushes, ops, caps) TWI_ATOM_##NAME,
 #include "plan/atom.def"
 #undef TWI_ATOM
     TWI_ATOMS

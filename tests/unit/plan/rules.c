@@ -3,6 +3,7 @@
  */
 #include "plan/rules.h"
 #include "kernels.h"
+#include "plan/atom.h"
 
 enum {
     ROW_SUM,
@@ -179,6 +180,21 @@ static void atoms(void **state) {
          "stage B: atom dpi8 reads boxes: its order ends in the lane digit, then k.atom"},
     };
     check(state, e, sizeof e / sizeof e[0]);
+}
+
+/* By the table: what takes boxes is had by the target that has all of it, and by no other. */
+static void atoms_of_targets(void **state) {
+    const world *w = *state;
+    for (unsigned atom = 1; atom < TWI_ATOMS; atom++) {
+        static const char *const targets[] = {DOTS, "cpu-baseline", "cpu-avx512", "simt32"};
+        for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
+            twi_caps caps;
+            assert_true(twi_caps_named(w->ctx, targets[k], &caps));
+            const bool has = k == 0 || twi_atom_row_of(atom)->k == 1;
+            if (twi_caps_have_atom(&caps, atom) != has)
+                fail_msg("%s: atom %s", targets[k], twi_atom_row_of(atom)->name);
+        }
+    }
 }
 
 static void maps(void **state) {
@@ -478,10 +494,15 @@ static void class_is_the_kernels(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepted), cmocka_unit_test(atoms),
-        cmocka_unit_test(maps),     cmocka_unit_test(places),
-        cmocka_unit_test(orders),   cmocka_unit_test(splits),
-        cmocka_unit_test(stages),   cmocka_unit_test(class_is_the_kernels),
+        cmocka_unit_test(accepted),
+        cmocka_unit_test(atoms),
+        cmocka_unit_test(atoms_of_targets),
+        cmocka_unit_test(maps),
+        cmocka_unit_test(places),
+        cmocka_unit_test(orders),
+        cmocka_unit_test(splits),
+        cmocka_unit_test(stages),
+        cmocka_unit_test(class_is_the_kernels),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
