@@ -47,7 +47,7 @@ static twi_lid power(twi_cursor *c, twi_lid u) {
     return flt(c, add(c, shl23(c, u), whole(c, 0x3f800000u)));
 }
 
-/* The lines that exp, tanh and erf share: exp(x) = result * 2^k, u: k + 0x4b400000. */
+/* The lines that exp and tanh share: exp(x) = result * 2^k, u: k + 0x4b400000. */
 static twi_lid reduced(twi_cursor *c, twi_lid x, twi_lid *u) {
     static const float k[] = {0x1.6d63c8p-10f, 0x1.123ab2p-7f, 0x1.5554d4p-5f, 0x1.55549p-3f,
                               0x1p-1f,         0x1p+0f,        0x1p+0f};
@@ -122,13 +122,16 @@ twi_lid twi_legal_tanh(twi_cursor *c, twi_lid x) {
 }
 
 twi_lid twi_legal_erf(twi_cursor *c, twi_lid x) {
-    static const float far[] = {0x1.897becp-13f, -0x1.840478p-9f, 0x1.66a77ap-6f,  -0x1.a6c9f6p-4f,
-                                -0x1.46a94ap-1f, -0x1.208e64p+0f, -0x1.4fe548p-12f};
-    static const float near[] = {0x1.4916f2p-14f, -0x1.a3d7ecp-11f, 0x1.54017p-8f, -0x1.b7f88cp-6f,
-                                 0x1.ce2cf2p-4f,  -0x1.81273ep-2f,  0x1.06eba8p-3f};
-    twi_lid a = magnitude(c, x);
-    twi_lid t = chain(c, at_most(c, a, 0x1p+2f), far, 7);
-    twi_lid e = sub(c, real(c, 0x1p+0f), middle(c, t));
-    twi_lid q = fused(c, a, chain(c, mul(c, a, a), near, 7), a);
-    return with_sign(c, choose(c, two(c, TWI_GE, a, real(c, 0x1p+0f)), e, q), x);
+    static const float log2_erfc[] = {0x1.c36262p-17f, -0x1.63dd1ap-13f, 0x1.dd06d2p-11f,
+                                      -0x1.39e02cp-9f, 0x1.c8f148p-13f,  0x1.c4db0ep-6f,
+                                      -0x1.2facfep-3f, -0x1.d63ebep-1f,  0x1.7d05fp-2f};
+    static const float less_exp2[] = {-0x1.42985ap-13f, -0x1.5ef136p-10f, -0x1.3b2c3cp-7f,
+                                      -0x1.c6afa4p-5f,  -0x1.ebfbdep-3f,  -0x1.62e43p-1f};
+    twi_lid a = at_most(c, magnitude(c, x), 0x1p+2f), one = real(c, 0x1p+0f);
+    twi_lid t = fused(c, chain(c, a, log2_erfc, 9), a, times(c, a, -0x1p+1f));
+    twi_lid m = plus(c, t, 0x1.8p+23f);
+    twi_lid r = sub(c, t, sub(c, m, real(c, 0x1.8p+23f)));
+    twi_lid f = power(c, bits(c, m));
+    twi_lid p = mul(c, chain(c, r, less_exp2, 6), r);
+    return with_sign(c, fused(c, f, p, sub(c, one, f)), x);
 }

@@ -111,14 +111,18 @@ float twi_scalar_tanh(float x) {
 }
 
 float twi_scalar_erf(float x) {
-    static const float far[] = {0x1.897becp-13f, -0x1.840478p-9f, 0x1.66a77ap-6f,  -0x1.a6c9f6p-4f,
-                                -0x1.46a94ap-1f, -0x1.208e64p+0f, -0x1.4fe548p-12f};
-    static const float near[] = {0x1.4916f2p-14f, -0x1.a3d7ecp-11f, 0x1.54017p-8f, -0x1.b7f88cp-6f,
-                                 0x1.ce2cf2p-4f,  -0x1.81273ep-2f,  0x1.06eba8p-3f};
+    static const float log2_erfc[] = {0x1.c36262p-17f, -0x1.63dd1ap-13f, 0x1.dd06d2p-11f,
+                                      -0x1.39e02cp-9f, 0x1.c8f148p-13f,  0x1.c4db0ep-6f,
+                                      -0x1.2facfep-3f, -0x1.d63ebep-1f,  0x1.7d05fp-2f};
+    static const float less_exp2[] = {-0x1.42985ap-13f, -0x1.5ef136p-10f, -0x1.3b2c3cp-7f,
+                                      -0x1.c6afa4p-5f,  -0x1.ebfbdep-3f,  -0x1.62e43p-1f};
     float a = real(bits(x) & 0x7fffffffu);
-    float e = 0x1p+0f - middle(chain(a > 0x1p+2f ? 0x1p+2f : a, far, 7));
-    float q = fmaf(a, chain(a * a, near, 7), a);
-    return with_sign(a >= 0x1p+0f ? e : q, x);
+    float c = a > 0x1p+2f ? 0x1p+2f : a;
+    float t = fmaf(chain(c, log2_erfc, 9), c, c * -0x1p+1f);
+    float m = t + 0x1.8p+23f;
+    float r = t - (m - 0x1.8p+23f);
+    float f = real((bits(m) << 23) + 0x3f800000u);
+    return with_sign(fmaf(f, chain(r, less_exp2, 6) * r, 0x1p+0f - f), x);
 }
 
 /* ---- narrower floats ---- */
