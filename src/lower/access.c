@@ -448,11 +448,20 @@ static bool is_far(const twi_lowering *w, const form *f) {
            known_bytes(o) > (uint64_t)FAR * w->caps->cache_bytes;
 }
 
+/* Does a value pick the row? Then what lies behind a row is none that comes next. */
+static bool is_picked(const twi_lowering *w, twi_id load) {
+    const twi_access *a = &w->ir->access.at[twi_ins_of(w->ir, load)->attr];
+    bool is = false;
+    for (unsigned d = 0; d < w->ir->array.at[a->array].rank; d++)
+        is = is || a->gather[d];
+    return is;
+}
+
 /* Elements behind a load of vectors that it asks for: some where it walks through far memory for
  * longer than that, since what looks ahead in hardware ends with the page. */
-static uint16_t load_ahead(const twi_lowering *w, const form *f) {
+static uint16_t load_ahead(const twi_lowering *w, twi_id load, const form *f) {
     const unsigned axis = (unsigned)w->lane_axis;
-    if (!is_far(w, f))
+    if (!is_far(w, f) || is_picked(w, load))
         return 0;
     const int64_t size = (int64_t)tw_elem_size((tw_elem)w->c.f->object.at[f->access.object].elem);
     const int64_t run =
@@ -491,7 +500,7 @@ twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw) {
         }
         f.access.ahead = w->rows_loop ? twi_w_elements_ahead(w, f.access.object, f.index,
                                                              w->rows_loop, w->rows_ahead)
-                                      : load_ahead(w, &f);
+                                      : load_ahead(w, load, &f);
         x = twi_w_load(w, f.access, f.index, f.count, m, other);
     }
     return raw ? x : twi_w_cast(w, (tw_elem)i->type.elem, x);

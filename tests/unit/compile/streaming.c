@@ -31,6 +31,13 @@ static const char text[] = "kernel twice[T in {f32, bf16}](X: T[R, W], out Y: T[
                            "        axis w: W\n"
                            "        Y[r] = sum[w](X[r, w])\n"
                            "    }\n"
+                           "}\n"
+                           "kernel picked[T in {f32, bf16}](X: T[R, W], I: i32[R], out Y: T[R]) {\n"
+                           "    parallel r: R {\n"
+                           "        axis w: W\n"
+                           "        i = I[r]\n"
+                           "        Y[r] = sum[w](X[i, w])\n"
+                           "    }\n"
                            "}\n";
 
 static tw_compiled *compile_wide(tw_context *ctx, size_t kernel, const char *type, const char *caps,
@@ -124,17 +131,23 @@ static void not_what_is_read(void **state) {
     tw_compiled_release(c);
 }
 
-/* Rows of more than a page are asked for ahead where they lie far away. */
+/* Rows of more than a page are asked for ahead where they lie far away, and follow each other: what
+ * lies behind one that a value picks is nobody's. */
 static void asks_ahead(void **state) {
     tw_context *ctx = *state;
     char caps[4096];
     describe_small(ctx, caps, sizeof caps);
     static const struct {
+        size_t kernel;
         int64_t width;
         bool small, ahead;
-    } row[] = {{8192, true, true}, {8192, false, false}, {WIDTH, true, false}};
+    } row[] = {{2, 8192, true, true},
+               {2, 8192, false, false},
+               {2, WIDTH, true, false},
+               {3, 8192, true, false}};
     for (unsigned k = 0; k < sizeof row / sizeof *row; k++) {
-        tw_compiled *c = compile_wide(ctx, 2, "f32", row[k].small ? caps : NULL, row[k].width);
+        tw_compiled *c =
+            compile_wide(ctx, row[k].kernel, "f32", row[k].small ? caps : NULL, row[k].width);
         const bool ahead = strstr(tw_compiled_text(c, TW_STAGE_LOOP), " ahead 1024 ") != NULL;
         assert_int_equal(ahead, row[k].ahead && can_stream(caps, 4));
         tw_compiled_release(c);
