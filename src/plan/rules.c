@@ -330,6 +330,8 @@ static bool frames_fit(const twi_judge *j) {
 
 /* Positions of the loops inside phases. */
 static int64_t kept_loops(const twi_frame *f, uint64_t axes) {
+    if (!f->around) /* frames are large: no copy where all loops are inside */
+        return twi_judge_level(f, axes, TWI_LV_LOOP);
     twi_frame inner = *f;
     for (unsigned k = 0; k < f->around; k++)
         inner.map[f->order[k].axis].d[f->order[k].digit].extent = 1;
