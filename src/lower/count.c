@@ -282,18 +282,40 @@ static uint32_t code_size(const twi_func *f, twi_lid first) {
     return n;
 }
 
+static uint32_t elements_of(const twi_object *o) {
+    return (uint32_t)(o->rank ? o->extent[0] * o->stride[0] : 1);
+}
+
+/* Most elements of the private arrays from which one product of a fold takes its operands. */
+static uint32_t operands_of(const twi_func *f, twi_lid first) {
+    uint32_t most = 0;
+    for (twi_lid v = first; v; v = f->ins.at[v].next) {
+        const twi_lins *i = &f->ins.at[v];
+        uint32_t n = i->body ? operands_of(f, i->body) : 0;
+        for (unsigned k = 0; i->op == TWI_FMA && i->fold && k < 2; k++) {
+            const twi_lins *from = &f->ins.at[twi_larg(f, v, k)];
+            const twi_object *o =
+                from->op == TWI_L_LLOAD ? &f->object.at[f->access.at[from->attr].object] : NULL;
+            n += o && o->kind == TWI_OBJ_PRIVATE ? elements_of(o) : 0;
+        }
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
 void twi_features_of_func(const twi_func *f, twi_features *out) {
     out->code = code_size(f, f->first);
+    out->operands = operands_of(f, f->first);
     for (uint32_t k = 1; k < f->object.n; k++) {
         const twi_object *o = &f->object.at[k];
-        int64_t elements = o->rank ? o->extent[0] * o->stride[0] : 1;
+        const uint32_t elements = elements_of(o);
         if (o->kind == TWI_OBJ_SHARED)
-            out->shared_bytes += (uint32_t)(elements * (int64_t)tw_elem_size((tw_elem)o->elem));
+            out->shared_bytes += elements * (uint32_t)tw_elem_size((tw_elem)o->elem);
         if (o->kind != TWI_OBJ_PRIVATE)
             continue;
         out->private_bytes += (uint64_t)elements * tw_elem_size((tw_elem)o->elem);
-        if ((uint32_t)elements > out->slots)
-            out->slots = (uint32_t)elements;
+        if (elements > out->slots)
+            out->slots = elements;
     }
 }
 

@@ -35,6 +35,7 @@ const char *twi_features_text(twi_arena *arena, const twi_features *f) {
                {"indexed", f->indexed},
                {"stripe", f->stripe},
                {"slots", f->slots},
+               {"operands", f->operands},
                {"shared", f->shared_bytes},
                {"code", f->code},
                {"workers", f->workers},

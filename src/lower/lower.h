@@ -44,7 +44,8 @@ typedef struct twi_features {
     uint32_t code;       /* instructions with unrolling: code size */
     uint32_t built;      /* by the walk: what planning costs */
     uint32_t stripe, shared_bytes,
-        slots; /* elements kept a worker; bytes a group; most slots of one value */
+        slots;         /* elements kept a worker; bytes a group; most slots of one value */
+    uint32_t operands; /* elements that a worker holds of the operands of one product of a fold */
     uint32_t workers, lanes;
     uint64_t private_bytes; /* of all private arrays, a worker */
     int64_t groups;

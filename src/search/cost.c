@@ -106,9 +106,10 @@ static double explicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_fea
 #define AHEAD 4          /* loads of short loops that wait together */
 #define TURN 4           /* of a unit, while one subgroup issues one */
 
-/* What is kept mostly takes the registers that the phase before had for its accumulators. */
+/* What is kept mostly takes the registers that the phase before had for its accumulators and the
+ * operands beside them. */
 static double wanted_registers(const twi_features *f) {
-    return OWN_REGISTERS + most(f->stripe, f->slots);
+    return OWN_REGISTERS + most(f->stripe, f->slots + f->operands);
 }
 
 /* Groups that a unit holds at once. */

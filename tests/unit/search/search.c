@@ -450,10 +450,33 @@ static void overlap(void **state) {
     assert_float_equal(beside.rounds, 1, 0);
     assert_float_equal(beside.early, 64, 0);
     assert_float_equal(beside.barriers, 64, 0);
+    assert_int_equal(before.slots, 8 * 8);
+    assert_int_equal(before.operands, 8 + 8);
     assert_int_equal(beside.shared_bytes, 2 * before.shared_bytes);
     assert_int_equal(far.shared_bytes, 4 * before.shared_bytes);
     assert_true(twi_search_cost(ir, &caps, &beside) < twi_search_cost(ir, &caps, &before));
     assert_true(twi_search_cost(ir, &caps, &beside) < twi_search_cost(ir, &caps, &far));
+}
+
+/* Two groups of 512 workers would leave 64 registers to each: room for 8 x 4 results and 24 others,
+ * but not for the 12 operands too. */
+static void operands_take_registers(void **state) {
+    tw_context *ctx = *state;
+    twi_caps caps = caps_of(ctx, "sm_90a");
+    tw_ir *ir = gemm_of(ctx, 4096, 4096, 4096, TW_ORDER_FREE);
+    twi_features f =
+        features_on(ctx, ir, "sm_90a",
+                    "plan gemm/0 class=free\n"
+                    "frame f: m = grid 32, slot 2, sub 4@4, lane 2@16, lane 2@2, slot 4 ; "
+                    "n = grid 32, sub 4, lane 4@4, lane 2, slot 4 ; k = serial 64, loop 64\n"
+                    "stage A: shared, order k m, pad 4\nstage B: shared, order k n\nentry main\n");
+    assert_int_equal(f.operands, 8 + 4);
+    const double one = twi_search_cost(ir, &caps, &f);
+    f.operands = 0;
+    assert_true(twi_search_cost(ir, &caps, &f) < one);
+    f.operands = 8 + 4;
+    caps.unit_registers *= 2;
+    assert_true(twi_search_cost(ir, &caps, &f) < one);
 }
 
 static void canonical_class(void **state) {
@@ -492,6 +515,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(sliced_gemm, setup, teardown),
         cmocka_unit_test_setup_teardown(copies_ahead, setup, teardown),
         cmocka_unit_test_setup_teardown(overlap, setup, teardown),
+        cmocka_unit_test_setup_teardown(operands_take_registers, setup, teardown),
         cmocka_unit_test_setup_teardown(random_attention, setup, teardown),
         cmocka_unit_test_setup_teardown(pins, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_pins, setup, teardown),
