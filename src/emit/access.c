@@ -40,8 +40,8 @@ static bool is_factor(const twi_func *f, twi_lid v, int64_t *k) {
     return *k > 0 && *k <= MOST_FACTOR;
 }
 
-/* Sums are taken apart on explicit lanes alone: a compiler for one thread keeps one pointer and
- * reaches all slots by constants from it. */
+/* Sums are taken apart on explicit lanes, and for asynchronous copies, which move pointers: a
+ * compiler keeps one and reaches all slots by constants from it. */
 static unsigned split_terms(const twi_func *f, twi_lid v, int64_t factor, twi_index_term *out,
                             unsigned n, unsigned depth) {
     const twi_lins *i = twi_lins_of(f, v);
@@ -57,9 +57,9 @@ static unsigned split_terms(const twi_func *f, twi_lid v, int64_t factor, twi_in
     return n + 1;
 }
 
-unsigned twi_index_terms(const twi_func *f, twi_lid index, twi_index_term *out) {
+unsigned twi_index_terms(const twi_func *f, twi_lid index, bool apart, twi_index_term *out) {
     enum { DEPTH = 4 }; /* sums of 2^4 terms at most */
-    return split_terms(f, index, 1, out, 0, f->explicit_lanes ? DEPTH : 0);
+    return split_terms(f, index, 1, out, 0, f->explicit_lanes || apart ? DEPTH : 0);
 }
 
 static const char *stride_text(twi_emitter *e, uint32_t object, unsigned dim, int64_t *known) {
@@ -108,7 +108,7 @@ static void add_terms(twi_emitter *e, twi_sb *sb, const place *p, twi_lid v, uns
     twi_index_term term[TWI_INDEX_TERMS];
     int64_t known;
     const char *stride = stride_text(e, p->access->object, k, &known);
-    const unsigned n = twi_index_terms(e->f, twi_larg(e->f, v, k), term);
+    const unsigned n = twi_index_terms(e->f, twi_larg(e->f, v, k), e->value[v].apart, term);
     for (unsigned t = 0; t < n; t++) {
         const twi_lins *at = twi_lins_of(e->f, term[t].value);
         const char *text = e->value[term[t].value].text;
@@ -382,7 +382,7 @@ void twi_emit_async(twi_emitter *e, twi_lid v) {
     const unsigned bytes = count * (unsigned)tw_elem_size(stored_elem(&to));
     if (twi_need(e, twi_format(e->arena, "async %u", bytes)))
         twi_sb_printf(&e->head, e->d->simt->async_part, bytes, bytes == 16 ? "cg" : "ca", bytes);
-    twi_line(e, "tw_async%u(%s + (%s), %s + (%s), %s);", bytes, to.name, to.offset, from.name,
+    twi_line(e, "tw_async%u(%s + %s, %s + %s, %s);", bytes, to.name, to.offset, from.name,
              from.offset, real_bytes(e, &from, bytes));
 }
 

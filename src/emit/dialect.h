@@ -146,6 +146,7 @@ typedef struct {
     uint32_t uses;
     uint8_t mask; /* bool vectors: bytes of a lane, all ones or zero */
     bool literal;
+    bool apart; /* an access, or the part of a copy that loads: its sums are taken apart */
 } twi_spelled;
 
 typedef enum {
@@ -224,7 +225,7 @@ typedef struct {
     twi_lid value;
     int64_t factor;
 } twi_index_term;
-unsigned twi_index_terms(const twi_func *f, twi_lid index, twi_index_term *out);
+unsigned twi_index_terms(const twi_func *f, twi_lid index, bool apart, twi_index_term *out);
 void twi_emit_load(twi_emitter *e, twi_lid v);
 void twi_emit_store(twi_emitter *e, twi_lid v);
 void twi_emit_async(twi_emitter *e, twi_lid v);

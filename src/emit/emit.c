@@ -71,15 +71,19 @@ static void count_uses(twi_emitter *e) {
             twi_push(e->arena, &todo, scalar);
         if (scalar)
             continue;
+        if (e->f->ins.at[v].op == TWI_L_ASYNC_COPY)
+            e->value[v].apart = true;
         bool greater;
         for (unsigned k = twi_is_extreme(e, v, &greater); k < e->f->ins.at[v].nargs; k++) {
             if (e->f->ins.at[v].op == TWI_L_ASYNC_COPY && k == indices(e->f, v)) {
+                e->value[twi_larg(e->f, v, k)].apart = true;
                 twi_push(e->arena, &todo, twi_larg(e->f, v, k)); /* a part of it, not printed */
                 continue;
             }
             twi_index_term term[TWI_INDEX_TERMS] = {{twi_larg(e->f, v, k), 1}};
-            const unsigned n =
-                k < indices(e->f, v) ? twi_index_terms(e->f, term[0].value, term) : 1;
+            const unsigned n = k < indices(e->f, v)
+                                   ? twi_index_terms(e->f, term[0].value, e->value[v].apart, term)
+                                   : 1;
             for (unsigned t = 0; t < n; t++)
                 if (e->value[term[t].value].uses++ == 0 &&
                     !is_effect(e->f->ins.at[term[t].value].op))

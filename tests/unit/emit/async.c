@@ -72,6 +72,11 @@ static void spelled(void **state) {
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
         if (!strstr(text, words[k]))
             fail_msg("no %s in:\n%s", words[k], text);
+    /* A pointer, and each term by itself, so that slots are constants from one pointer. */
+    const char *call = strstr(text, "tw_async4(g_");
+    assert_non_null(call);
+    for (; call; call = strstr(call + 1, "tw_async4(g_"))
+        assert_true(strcspn(call + strlen("tw_async4("), "(") > strcspn(call, ","));
     caps.async_bytes = 0;
     assert_false(twi_loop_spoken(beside, &caps));
     twi_loop *plain = twi_legalize(loop, &ctx->arena, &caps);
