@@ -110,7 +110,8 @@ tw_status tw_plan_figures(tw_context *ctx, const tw_ir *ir, const tw_compile_opt
         return TW_ERR_MEMORY;
     }
     const bool ok = ir && twi_where_of(ctx, o, &p.where) && twi_path_specialise(&p, ir, o) &&
-                    twi_path_class(&p, o->canonical) && twi_path_plan(&p, o) && twi_path_lower(&p);
+                    twi_path_class(&p, o->canonical, o->strided) && twi_path_plan(&p, o) &&
+                    twi_path_lower(&p);
     for (uint32_t s = 0; ok && s < p.plans->n; s++)
         tell(&p, s, fn, user);
     if (!ir)

@@ -72,7 +72,7 @@ static bool walk(tw_compiled *c, const tw_ir *ir, const tw_compile_options *o) {
         return false;
     c->text[TW_STAGE_CAPS] = print_caps(c);
     if (far >= 1 && ir) {
-        if (!twi_path_specialise(p, ir, o) || !twi_path_class(p, o->canonical))
+        if (!twi_path_specialise(p, ir, o) || !twi_path_class(p, o->canonical, o->strided))
             return false;
         c->text[TW_STAGE_TILE] = print_tile(c);
     }

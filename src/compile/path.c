@@ -83,7 +83,7 @@ bool twi_path_specialise(twi_path *p, const tw_ir *ir, const tw_compile_options 
     return p->spec != NULL;
 }
 
-bool twi_path_class(twi_path *p, bool canonical) {
+bool twi_path_class(twi_path *p, bool canonical, bool strided) {
     if (canonical && p->where.caps.probe)
         return path_error(p, TWI_E_PATH_CLASS, NULL,
                           twi_format(p->arena,
@@ -102,6 +102,7 @@ bool twi_path_class(twi_path *p, bool canonical) {
     if (canonical)
         (void)twi_canonical_orders(ir);
     (void)opt_lift(ir);
+    ir->strided = strided;
     p->ir = ir;
     return true;
 }

@@ -67,7 +67,7 @@ typedef struct twi_path {
 /* Says that there is no tile IR, unless its maker has said why; the status for it. */
 tw_status twi_no_ir(tw_context *ctx);
 bool twi_path_specialise(twi_path *p, const tw_ir *ir, const tw_compile_options *o);
-bool twi_path_class(twi_path *p, bool canonical);
+bool twi_path_class(twi_path *p, bool canonical, bool strided);
 bool twi_path_plan(twi_path *p, const tw_compile_options *o);
 bool twi_path_lower(twi_path *p);
 /* faults: what does not verify is taken all the same (planted faults must be noticed by who runs

@@ -6,7 +6,7 @@
 /* Both questions start alike: up to the lifted IR on the target's caps. */
 static bool prepare(twi_path *p, const tw_ir *ir, const tw_compile_options *o) {
     return twi_where_of(p->ctx, o, &p->where) && twi_path_specialise(p, ir, o) &&
-           twi_path_class(p, o->canonical);
+           twi_path_class(p, o->canonical, o->strided);
 }
 
 static tw_candidate view(twi_path *p, const twi_candidate *c) {

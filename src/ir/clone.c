@@ -80,6 +80,8 @@ static void copy_head(copier *c, const int64_t *dims) {
         twi_array a = from->array.at[k];
         for (unsigned d = 0; d < a.rank; d++)
             a.dim[d] = ix(c, a.dim[d]);
+        for (unsigned d = 0; d < a.passed_rank; d++)
+            a.passed[d] = ix(c, a.passed[d]);
         twi_push(to->arena, &to->array, a);
     }
     for (uint32_t k = 1; k < from->fact.n; k++) {
@@ -191,8 +193,9 @@ static void copy_body(copier *c, uint32_t old, uint32_t new) {
             continue;
         }
         uint32_t inner_old = c->from->ins.at[id].attr, inner = to->region.n;
+        const twi_region *from = &c->from->region.at[inner_old];
         twi_region inner_region = {
-            .kind = c->from->region.at[inner_old].kind, .parent = new, .ins = v};
+            .kind = from->kind, .parent = new, .ins = v, .joined = from->joined};
         twi_push(to->arena, &to->region, inner_region);
         to->ins.at[v].attr = inner;
         copy_region(c, inner_old, inner);
@@ -209,6 +212,7 @@ tw_ir *twi_ir_copy(const tw_ir *ir, twi_arena *arena, const int64_t *dims) {
     to->kernel = ir->kernel;
     to->specialised = ir->specialised;
     to->lifted = ir->lifted;
+    to->strided = ir->strided;
     to->order = ir->order;
     to->math = ir->math;
     to->spec_note = ir->spec_note;
@@ -219,6 +223,26 @@ tw_ir *twi_ir_copy(const tw_ir *ir, twi_arena *arena, const int64_t *dims) {
 }
 
 tw_ir *twi_ir_clone(const tw_ir *ir, twi_arena *arena) { return twi_ir_copy(ir, arena, NULL); }
+
+#define COPY(v) ((v)->at = twi_copy(arena, (v)->at, (v)->n * sizeof *(v)->at), (v)->cap = (v)->n)
+
+tw_ir *twi_ir_tables(const tw_ir *ir, twi_arena *arena) {
+    tw_ir *to = twi_copy(arena, ir, sizeof *ir);
+    to->arena = arena;
+    COPY(&to->ix);
+    COPY(&to->axis);
+    COPY(&to->array);
+    COPY(&to->access);
+    COPY(&to->ins);
+    COPY(&to->args);
+    COPY(&to->region);
+    for (uint32_t r = 1; r < to->region.n; r++) {
+        COPY(&to->region.at[r].body);
+        COPY(&to->region.at[r].axes);
+    }
+    to->ix_slot = twi_copy(arena, ir->ix_slot, ir->ix_slots * sizeof *ir->ix_slot);
+    return to;
+}
 
 tw_ir *twi_ir_compact(const tw_ir *ir, twi_arena *arena) {
     tw_ir *to = twi_ir_copy(ir, arena, NULL);

@@ -119,6 +119,8 @@ typedef struct {
     bool has_fill; /* out Y: T[N] = value */
     uint64_t fill; /* bits of elem */
     twi_ix dim[TWI_MAX_RANK];
+    uint8_t passed_rank; /* as callers pass it, where pass/join.c joined dimensions; else 0 */
+    twi_ix passed[TWI_MAX_RANK];
     twi_loc loc;
 } twi_array;
 typedef struct {
@@ -186,6 +188,7 @@ typedef struct {
     TWI_VEC(uint8_t) axes;   /* PAR: its parallel axes; SERIAL: its one axis */
     TWI_VEC(twi_id) carries; /* SERIAL: the CARRY instructions; they stand here, not in body */
     TWI_VEC(twi_id) yields;  /* SERIAL: the value of each at the end of a trip */
+    twi_sym joined;          /* PAR: axes that pass/join.c joined: "r w, b r_w"; 0 none */
 } twi_region;
 /* ROOT's body holds PAR, and SERIAL around PAR (without carries). A PAR without axes is a scope of
  * one instance. FULL axes are declared in a PAR (or in a SERIAL inside one), axis.region says
@@ -197,6 +200,7 @@ typedef struct tw_ir {
     twi_sym kernel;
     bool specialised; /* every dim known, every constant known */
     bool lifted;      /* types hold the parallel and serial axes too */
+    bool strided;     /* arrays of the caller have strides of their own, known at run time */
     uint8_t order,
         math; /* numerics block: default order (FREE if left out); math 0 portable, 1 native */
     twi_sym merged; /* values that pass/merge.c took into an earlier fold: "sum.1, sum.3"; 0 none */
@@ -297,6 +301,8 @@ bool twi_ir_verify(tw_ir *ir); /* false: diagnostics say what is wrong */
  * folded and facts were checked. NULL: a fact fails or an extent is negative (diagnostics). */
 tw_ir *twi_ir_specialise(const tw_ir *ir, twi_arena *arena, const int64_t *dims);
 tw_ir *twi_ir_clone(const tw_ir *ir, twi_arena *arena);
+/* A copy whose tables may grow and change. All ids stay, those of what no region holds too. */
+tw_ir *twi_ir_tables(const tw_ir *ir, twi_arena *arena);
 /* Dims read off array shapes: shape[array id] points to rank numbers. False: they disagree
  * (diagnostic names both arrays and the dim), or a dim of no array is missing and not preset.
  * dims[] holds -1 for unknown. */

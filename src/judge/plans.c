@@ -26,7 +26,7 @@ static void prepare(twi_unit *u, twi_trial *t, const tw_compile_options *o) {
     tw_diag_clear(u->ctx);
     t->plan = "-";
     t->source = "";
-    bool ok = twi_path_class(&p, o->canonical);
+    bool ok = twi_path_class(&p, o->canonical, o->strided);
     if (ok && o->loop_text.text) {
         ok = twi_path_loop_text(&p, &o->loop_text, true);
         t->plan = hex(u->arena, twi_hash(o->loop_text.text, o->loop_text.n, 0));

@@ -20,12 +20,13 @@ void twi_loop_array(twi_loop *loop, const tw_ir *ir, uint32_t array) {
     const twi_array *from = &ir->array.at[array];
     twi_larray to = {.name = from->name,
                      .elem = from->elem,
-                     .rank = from->rank,
+                     .rank = from->passed_rank ? from->passed_rank : from->rank,
                      .role = from->role,
                      .has_fill = from->has_fill,
                      .fill = from->fill};
-    for (unsigned d = 0; d < from->rank; d++)
-        if (!twi_ix_is_const(ir, from->dim[d], &to.extent[d]))
+    const twi_ix *dim = from->passed_rank ? from->passed : from->dim;
+    for (unsigned d = 0; d < to.rank; d++)
+        if (!twi_ix_is_const(ir, dim[d], &to.extent[d]))
             to.extent[d] = 0;
     twi_push(loop->arena, &loop->array, to);
 }

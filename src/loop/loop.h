@@ -64,7 +64,8 @@ typedef struct {
     uint16_t align; /* ARRAY: bytes that the entry's facts promise for the base and all strides but
                        the unit one; 0: the element's own */
     uint32_t array; /* ARRAY: array id in tile IR */
-    int64_t extent[TWI_MAX_RANK];
+    int64_t extent[TWI_MAX_RANK]; /* ARRAY: as declared, or of a dense one its elements in order in
+                                     other dimensions */
     int64_t stride[TWI_MAX_RANK]; /* in elements (of count); ARRAY: 0 with bit set in `dynamic`: run
                                      time. Others: row-major with pads included */
     uint8_t dynamic;              /* set of dims whose stride is a run-time argument */

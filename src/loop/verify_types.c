@@ -333,6 +333,17 @@ bool twi_check_types(twi_check *c) {
 
 /* ---- objects ---- */
 
+/* The same elements one after the other in other dimensions, which only a dense array has. */
+static bool is_view(const twi_larray *a, const twi_object *o) {
+    int64_t declared = 1, seen = 1;
+    for (unsigned d = 0; d < a->rank; d++)
+        declared *= a->extent[d];
+    for (unsigned d = o->rank; d-- > 0; seen *= o->extent[d])
+        if (o->stride[d] != seen || o->extent[d] <= 0)
+            return false;
+    return !o->dynamic && o->rank && seen == declared;
+}
+
 static const char *layout_fault(const twi_object *o) {
     const int64_t limit = INT64_C(1) << 40;
     int64_t span = 1, size = 1;
@@ -361,8 +372,9 @@ static const char *object_fault(const twi_check *c, const twi_object *o) {
         if (o->array == 0 || o->array >= c->loop->array.n)
             return "no such argument";
         const twi_larray *a = &c->loop->array.at[o->array];
-        if (a->elem != o->elem || a->rank != o->rank || a->role != o->role ||
-            memcmp(a->extent, o->extent, sizeof a->extent[0] * a->rank) != 0)
+        const bool same =
+            a->rank == o->rank && memcmp(a->extent, o->extent, sizeof a->extent[0] * a->rank) == 0;
+        if (a->elem != o->elem || a->role != o->role || (!same && !is_view(a, o)))
             return "not as the argument was declared";
     }
     return layout_fault(o);

@@ -46,7 +46,19 @@ static void begin_part(twi_lowering *w, twi_arena *arena, const twi_caps *caps, 
     }
 }
 
-/* Strides and alignment of the arguments: what the layout and the entry's facts say. */
+/* An array whose dimensions were joined (pass/join.c) is dense. */
+static void view_joined(twi_object *o, const tw_ir *ir, const twi_array *a) {
+    int64_t stride = 1;
+    o->rank = a->rank;
+    for (unsigned d = a->rank; d-- > 0; stride *= o->extent[d]) {
+        o->extent[d] = 0;
+        (void)twi_ix_is_const(ir, a->dim[d], &o->extent[d]);
+        o->stride[d] = stride;
+    }
+}
+
+/* Shapes, strides and alignment of the arguments: what joins, the layout and the entry's facts say.
+ */
 static void describe_arrays(twi_func *f, const tw_ir *ir, const uint8_t *layout,
                             const twi_entry_plan *entry) {
     for (uint32_t k = 1; k < f->object.n; k++) {
@@ -55,6 +67,10 @@ static void describe_arrays(twi_func *f, const tw_ir *ir, const uint8_t *layout,
             continue;
         if (entry && o->array < entry->align.n)
             o->align = (uint16_t)entry->align.at[o->array];
+        if (o->array < ir->array.n && ir->array.at[o->array].passed_rank) {
+            view_joined(o, ir, &ir->array.at[o->array]);
+            continue;
+        }
         uint8_t class = layout && o->array < ir->array.n ? layout[o->array] : 0;
         if (!class || o->role == TWI_TEMP)
             continue;

@@ -16,4 +16,11 @@ bool twi_can_merge(const tw_ir *ir, twi_id v);
  * or not; ids and names of values stay. */
 bool opt_merge(tw_ir *ir, twi_id v);
 
+/* Why two axes of a PAR region cannot be joined (join.c), in ir's arena; NULL: they can. */
+const char *twi_join_fault(const tw_ir *ir, uint32_t par, unsigned slow, unsigned fast);
+/* Joins them: `fast` becomes the joined axis, named SLOW_FAST, and `slow` belongs to no region. Ids
+ * of axes and values stay; their names go to the region's `joined`. False: they cannot be. Needs a
+ * specialised, lifted IR with tables of its own (twi_ir_tables). */
+bool opt_join(tw_ir *ir, uint32_t par, unsigned slow, unsigned fast);
+
 #endif

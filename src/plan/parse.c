@@ -6,6 +6,8 @@
 #include "plan/parse.h"
 #include "pass/pass.h"
 #include "plan/codes.h"
+#include "plan/rules.h"
+#include "plan/scope.h"
 #include "plan/split.h"
 #include "plan/words.h"
 
@@ -16,6 +18,8 @@ bool twi_plan_fail(twi_plan_reader *r, unsigned code, const char *format, ...) {
     va_start(args, format);
     twi_sb_vprintf(&sb, format, args);
     va_end(args);
+    if (r->ok && r->why)
+        (void)twi_refuse(r->why, "%s", twi_sb_text(&sb));
     if (r->ok && !r->quiet)
         twi_error(&r->ctx->diags, (uint16_t)code, (twi_loc){r->file, (uint32_t)r->tok}, NULL, "%s",
                   twi_sb_text(&sb));
@@ -125,7 +129,7 @@ static bool read_spec(twi_plan_reader *r, twi_sym *out) {
             r->at++;
         r->tok = from;
         r->len = r->at - from;
-        if (twi_plan_is(r, "param") || twi_plan_is(r, "merge"))
+        if (twi_plan_is(r, "param") || twi_plan_is(r, "merge") || twi_plan_is(r, "join"))
             r->at = from;
         if (r->at == from)
             break;
@@ -143,6 +147,8 @@ static bool read_spec(twi_plan_reader *r, twi_sym *out) {
 
 /* Names of folds; from here on the plan is for what their merging leaves of the program. */
 static bool read_merges(twi_plan_reader *r) {
+    if (r->p->join)
+        return twi_plan_fail(r, TWI_PLAN_LATER, "merge beside join is not built yet");
     tw_ir *ir = twi_ir_clone(r->ir, r->arena);
     do {
         if (!twi_plan_next(r))
@@ -157,6 +163,30 @@ static bool read_merges(twi_plan_reader *r) {
     } while (twi_plan_take(r, ","));
     r->ir = ir;
     r->p->merge = ir->merged;
+    return true;
+}
+
+bool twi_plan_read_joins(twi_plan_reader *r) {
+    tw_ir *ir = twi_ir_tables(r->ir, r->arena);
+    do {
+        unsigned axis[2] = {0, 0};
+        for (unsigned k = 0; k < 2; k++) {
+            if (!twi_plan_next(r))
+                return twi_plan_fail(r, TWI_PLAN_EXPECTED,
+                                     "join is followed by two axes, the slow one first");
+            if (!twi_axis_named(ir, r->arena, r->par, r->text + r->tok, r->len, &axis[k]))
+                return twi_plan_fail(r, TWI_PLAN_AXIS, "join: the scope has no axis '%.*s'",
+                                     (int)r->len, r->text + r->tok);
+        }
+        const char *fault = twi_join_fault(ir, r->par, axis[0], axis[1]);
+        if (fault)
+            return twi_plan_fail(r, TWI_PLAN_JOIN, "join %s %s: %s",
+                                 twi_axis_text(ir, r->arena, axis[0]),
+                                 twi_axis_text(ir, r->arena, axis[1]), fault);
+        (void)opt_join(ir, r->par, axis[0], axis[1]);
+    } while (twi_plan_take(r, ","));
+    r->ir = ir;
+    r->p->join = ir->region.at[r->par].joined;
     return true;
 }
 
@@ -191,10 +221,14 @@ static bool read_head(twi_plan_reader *r, uint32_t scope, const twi_plan *first)
         } else if (!first && twi_plan_is(r, "merge")) {
             if (!read_merges(r))
                 return false;
+        } else if (!r->split && twi_plan_is(r, "join")) {
+            if (!twi_plan_read_joins(r))
+                return false;
         } else {
-            return twi_plan_fail(
-                r, TWI_PLAN_EXPECTED, "'plan' takes target=, isa=, class=%s, not '%.*s'",
-                first ? "" : ", spec, param, merge", (int)r->len, r->text + r->tok);
+            return twi_plan_fail(r, TWI_PLAN_EXPECTED,
+                                 "'plan' takes target=, isa=, class=%s%s, not '%.*s'",
+                                 first ? "" : ", spec, param, merge", r->split ? "" : ", join",
+                                 (int)r->len, r->text + r->tok);
         }
     }
     return true;

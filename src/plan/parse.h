@@ -19,12 +19,15 @@ typedef struct {
     uint32_t par;      /* its PAR region */
     const char *split; /* second launch: the fold that names its block */
     bool quiet;        /* faults are not reported */
+    twi_why *why;      /* or NULL: the first fault goes there */
     bool again; /* what is said again holds, and a frame keeps the maps it does not name (pins) */
 } twi_plan_reader;
 
 /* Lines of one scope; the word before is read already. False: a diagnostic says why (and r->ok is
  * false). */
 bool twi_plan_read_frame(twi_plan_reader *r);
+/* Pairs of axes; from here on r->ir is what their joining makes of the program. */
+bool twi_plan_read_joins(twi_plan_reader *r);
 bool twi_plan_read_value(twi_plan_reader *r);
 bool twi_plan_read_stage(twi_plan_reader *r);
 bool twi_plan_read_launch(twi_plan_reader *r);

@@ -102,6 +102,7 @@ typedef struct twi_plan {
     twi_sym spec, param; /* "T=f32 R=128 W=1024"; "BJ=64": what the tile IR was built for (as
                             ir->spec_note, dims added) */
     twi_sym merge;       /* "sum.1, sum.3": folds taken into earlier ones, as ir->merged; 0 none */
+    twi_sym join;        /* "r w, b r_w": axes of the scope that are one; 0 none */
     TWI_VEC(twi_place) place;      /* only values that have something to say, by value id */
     TWI_VEC(twi_entry_plan) entry; /* of the kernel; the same in every scope */
     uint8_t order;                 /* twi_group_order: which digits a group's number means */

@@ -195,6 +195,8 @@ static void print_scope(const printer *w, bool first, const char *fold, const ch
         twi_sb_printf(w->out, " param %s", sym_text(w, p->param));
     if (first && p->merge)
         twi_sb_printf(w->out, " merge %s", sym_text(w, p->merge));
+    if (!fold && p->join)
+        twi_sb_printf(w->out, " join %s", sym_text(w, p->join));
     twi_sb_char(w->out, '\n');
     for (unsigned i = 0; i < p->frames; i++)
         print_frame(w, &p->frame[i]);

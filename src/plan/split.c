@@ -70,24 +70,6 @@ void twi_split_needs(twi_arena *arena, const tw_ir *ir, const twi_plan *p, twi_i
 
 /* ---- the second launch ----------------------------------------------------------------------- */
 
-#define COPY(arena, v)                                                                             \
-    ((v)->at = twi_copy((arena), (v)->at, (v)->n * sizeof *(v)->at), (v)->cap = (v)->n)
-
-/* A copy whose tables may grow and change. */
-static tw_ir *fresh_tables(twi_arena *arena, const tw_ir *ir) {
-    tw_ir *to = twi_copy(arena, ir, sizeof *ir);
-    to->arena = arena;
-    COPY(arena, &to->ix);
-    COPY(arena, &to->axis);
-    COPY(arena, &to->array);
-    COPY(arena, &to->access);
-    COPY(arena, &to->ins);
-    COPY(arena, &to->args);
-    COPY(arena, &to->region);
-    to->ix_slot = twi_copy(arena, ir->ix_slot, ir->ix_slots * sizeof *ir->ix_slot);
-    return to;
-}
-
 typedef struct {
     tw_ir *to;
     twi_arena *arena;
@@ -185,7 +167,7 @@ tw_ir *twi_split_ir(twi_arena *arena, const tw_ir *ir, const twi_plan *p) {
     twi_split_folds(arena, ir, p, &folds);
     if (!folds.n || ir->axis.n == TWI_MAX_AXES)
         return NULL;
-    splitter s = {.to = fresh_tables(arena, ir), .arena = arena, .part = ir->axis.n};
+    splitter s = {.to = twi_ir_tables(ir, arena), .arena = arena, .part = ir->axis.n};
     s.par = twi_par_region(ir, p->scope);
     twi_axis part = {.name = twi_intern_str(&ir->ctx->names, "part"), .kind = TWI_AXIS_FULL};
     part.lo = twi_ix_const(s.to, 0);

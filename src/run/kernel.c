@@ -14,6 +14,13 @@ static uint64_t elements(const twi_argument *a) {
     return n;
 }
 
+static bool steps_by(const twi_object *o, int64_t stride) {
+    for (unsigned d = 0; d < o->rank; d++)
+        if (o->stride[d] == stride)
+            return true;
+    return false;
+}
+
 /* The layout that the code of all entries was made for. */
 static void take_layout(twi_argument *a, const twi_loop *loop, uint32_t id) {
     int64_t dense = 1;
@@ -29,7 +36,12 @@ static void take_layout(twi_argument *a, const twi_loop *loop, uint32_t id) {
         if (o->kind != TWI_OBJ_ARRAY || o->array != id)
             continue;
         a->dynamic = o->dynamic;
-        memcpy(a->stride, o->stride, sizeof a->stride);
+        if (o->rank == a->rank)
+            memcpy(a->stride, o->stride, sizeof a->stride);
+        else /* a view of a dense array (loop.h) */
+            for (unsigned d = 0; d < a->rank; d++)
+                if (!steps_by(o, a->stride[d]))
+                    a->within = (uint8_t)(a->within | 1u << d);
     }
 }
 

@@ -18,6 +18,7 @@ typedef struct {
     int64_t extent[TWI_MAX_RANK];
     int64_t stride[TWI_MAX_RANK]; /* that the code was made for, where fixed */
     uint8_t dynamic;              /* dims whose stride is read at run time */
+    uint8_t within; /* dims that the code sees as part of another: it never steps by their stride */
 } twi_argument;
 
 typedef struct {

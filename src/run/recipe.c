@@ -15,7 +15,8 @@ static bool facts_hold(const tw_kernel *k, const twi_entry *entry, const twi_bou
             return false;
         for (unsigned d = 0; d < a->rank; d++) {
             const int64_t stride = b->stride[i * TWI_MAX_RANK + d];
-            if (a->extent[d] > 1 && stride != 1 && stride * size % (int64_t)align != 0)
+            if (a->extent[d] > 1 && stride != 1 && !(a->within >> d & 1) &&
+                stride * size % (int64_t)align != 0)
                 return false;
         }
     }

@@ -133,6 +133,7 @@ twi_plan *twi_view_plan(const twi_view *v) {
     p->isa = v->caps->isa;
     p->scope = v->scope;
     p->merge = v->ir->merged;
+    p->join = v->again ? 0 : v->ir->region.at[v->par].joined;
     p->klass = (uint8_t)twi_ir_class(v->ir);
     p->spec = *spec ? name_of(v, spec) : 0;
     p->frames = 1;

@@ -23,7 +23,7 @@ typedef struct {
 } pin;
 
 static const char *const line_words[] = {"frame", "value", "stage", "launch", "entry"};
-static const char *const keys[] = {"target", "isa", "class", "merge"};
+static const char *const keys[] = {"target", "isa", "class", "merge", "join"};
 
 typedef enum {
     FIG_WORKERS,
@@ -133,7 +133,7 @@ bool twi_search_pins(const tw_ir *ir, const twi_wish *wish) {
             twi_error(
                 &ir->ctx->diags, TWI_PLAN_PIN, (twi_loc){file, 0},
                 "a line of plan text (frame, value, stage, launch, entry), target=, isa=, class=, "
-                "merge=, "
+                "merge=, join=, "
                 "keep=preserve, keep=expensive-only, or workers, lanes, subs, groups, shared, "
                 "stripe, slots, barriers, depth, code with =, <= or >= and a number",
                 "'%s' pins nothing of a plan", p.text);
@@ -143,12 +143,40 @@ bool twi_search_pins(const tw_ir *ir, const twi_wish *wish) {
     return good;
 }
 
+/* Is a join of another scope meant: one that is there, or of an axis that only that scope has? */
+static bool is_elsewhere(const twi_view *v, const char *axes) {
+    const size_t n = strcspn(axes, " ");
+    unsigned axis;
+    if (twi_axis_named(v->ir, v->arena, v->par, axes, n, &axis))
+        return false;
+    for (uint32_t k = 0; k < twi_par_count(v->ir); k++) {
+        const uint32_t par = twi_par_region(v->ir, k);
+        if (strcmp(twi_text(&v->ir->ctx->names, v->ir->region.at[par].joined), axes) == 0 ||
+            twi_axis_named(v->ir, v->arena, par, axes, n, &axis))
+            return true;
+    }
+    return false;
+}
+
+/* Why the scope is not joined as the pin says. */
+static bool is_unjoined(const twi_view *v, const pin *p, twi_why *why) {
+    twi_why reason = {.text = ""};
+    if (is_elsewhere(v, p->value))
+        return true;
+    if (twi_pinned_form(v->arena, v->ir, v->scope, p->value, &reason))
+        return twi_refuse(why, "%s: the join here is none", p->text);
+    return twi_refuse(why, "%s", reason.text);
+}
+
 static bool key_holds(const twi_view *v, const pin *p, twi_why *why) {
     const twi_names *names = &v->ir->ctx->names;
     const char *const has[] = {twi_text(names, v->caps->name), twi_text(names, v->caps->isa),
                                twi_plan_words[TWI_WORDS_CLASS][twi_ir_class(v->ir)],
-                               twi_text(names, v->ir->merged)};
+                               twi_text(names, v->ir->merged),
+                               twi_text(names, v->ir->region.at[v->par].joined)};
     const char *is = *has[p->which] ? has[p->which] : "none";
+    if (strcmp(keys[p->which], "join") == 0 && strcmp(p->value, "none") != 0 && !*has[p->which])
+        return is_unjoined(v, p, why);
     return strcmp(is, p->value) == 0 ||
            twi_refuse(why, "%s: the %s here is %s", p->text, keys[p->which], is);
 }

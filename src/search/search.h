@@ -29,7 +29,7 @@ twi_plans *twi_search_random(twi_arena *arena, const tw_ir *ir, const twi_caps *
 
 typedef struct {
     const char *family;
-    const tw_ir *ir; /* that the plan is for: with merges, or as it was given */
+    const tw_ir *ir; /* that the plan is for: with merges, with joins, or as it was given */
     uint32_t at;     /* in the order proposed */
     twi_plan *plan;
     bool legal;
@@ -37,8 +37,8 @@ typedef struct {
     twi_features features; /* legal ones only */
     twi_why why;           /* the others */
 } twi_candidate;
-/* All that the families propose for a scope, with and without merges: legal ones by score, then the
- * refused in the order proposed. */
+/* All that the families propose for a scope, with and without merges and joins: legal ones by
+ * score, then the refused in the order proposed. */
 uint32_t twi_search_list(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
                          const twi_wish *wish, uint32_t scope, twi_candidate **out);
 /* Plans of the whole kernel, by score: one scope's candidate, the other scopes at their default.

@@ -133,7 +133,7 @@ bool twi_pins_apply(const twi_view *v, const twi_wish *wish, twi_plan *p, twi_wh
 bool twi_pins_hold(const twi_view *v, const twi_wish *wish, const twi_plan *p,
                    const twi_features *f, twi_why *why);
 
-/* ---- one tile IR as it stands; merges.c asks for each form of a program ---- */
+/* ---- one tile IR as it stands; forms.c asks for each form of a program ---- */
 typedef struct {
     twi_arena *arena;
     const tw_ir *ir;
@@ -154,6 +154,12 @@ void twi_effort_add(twi_effort *e, const twi_features *f);
 double twi_search_least(const twi_caps *caps, bool loads);
 twi_plans *twi_random_of(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
                          const twi_wish *wish, uint64_t seed, twi_why *why);
+
+/* Are the same folds merged in both, the same axes joined? */
+bool twi_same_form(const tw_ir *x, const tw_ir *y);
+/* The scope's axes joined as plan text says, "r w, b r_w"; NULL: why. */
+tw_ir *twi_pinned_form(twi_arena *arena, const tw_ir *ir, uint32_t scope, const char *axes,
+                       twi_why *why);
 
 void twi_share_entries(twi_plans *plans); /* every scope gets those of the first */
 

@@ -45,7 +45,7 @@ uint32_t twi_search_whole(twi_arena *arena, const tw_ir *ir, const twi_caps *cap
     *out = TWI_NEW_N(arena, twi_whole, all + 1);
     for (uint32_t s = 0; s < first->n; s++)
         for (uint32_t k = 0; k < n[s] && c[s][k].legal; k++) {
-            const bool other_form = first->n > 1 && c[s][k].ir->merged != first->ir->merged;
+            const bool other_form = first->n > 1 && !twi_same_form(c[s][k].ir, first->ir);
             twi_whole one = make(arena, first, s, &c[s][k]);
             one.score -= c[s][0].score; /* of several scopes: what it adds to the default's */
             if (!other_form && !is_there(*out, found, &one))

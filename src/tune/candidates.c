@@ -6,14 +6,15 @@
 
 #include <math.h>
 
-/* What may differ without a difference in the model's features: digits in space, merges, the orders
- * of stages. */
+/* What may differ without a difference in the model's features: digits in space, merges, joins, the
+ * orders of stages. */
 static const char *layout_of(twi_arena *arena, const twi_plans *plans) {
     twi_sb sb;
     twi_sb_init(&sb, arena);
     twi_sb_printf(&sb, "%u", (unsigned)plans->ir->merged);
     for (uint32_t s = 0; s < plans->n; s++) {
         const twi_plan *p = &plans->scope[s];
+        twi_sb_printf(&sb, " j%u", (unsigned)p->join);
         for (unsigned f = 0; f < p->frames; f++)
             for (unsigned axis = 0; axis < TWI_MAX_AXES; axis++) {
                 const twi_map *m = &p->frame[f].map[axis];

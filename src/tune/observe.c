@@ -46,7 +46,7 @@ static bool prepare(field *f) {
         dims[options.n_dims] =
             (tw_dim_value){tw_ir_dim(ir, options.n_dims), f->c->dim[options.n_dims]};
     options.dims = dims;
-    return twi_path_specialise(&f->path, ir, &options) && twi_path_class(&f->path, false);
+    return twi_path_specialise(&f->path, ir, &options) && twi_path_class(&f->path, false, false);
 }
 
 static void take(field *f, twi_whole *w) {

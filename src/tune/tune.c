@@ -334,7 +334,7 @@ static tw_status tune(twi_tuning *t, tw_tune_fn fn, void *user) {
     twi_path *p = &t->path;
     if (!twi_where_of(t->ctx, t->compile, &p->where) ||
         !twi_path_specialise(p, t->program, t->compile) ||
-        !twi_path_class(p, t->compile->canonical))
+        !twi_path_class(p, t->compile->canonical, t->compile->strided))
         return TW_ERR_INPUT;
     const bool runs = t->o->effort != TW_EFFORT_ESTIMATE;
     if (runs && !twi_where_compiles(&p->where)) {

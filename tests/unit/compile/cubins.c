@@ -102,8 +102,8 @@ static bool has_plan(batch *b, const tw_ir *ir, unsigned shape, const char *plan
         o.plan_text = (tw_source){"windows.plan", windows, strlen(windows)};
     while (o.n_dims < DIMS && o.dims[o.n_dims].name)
         o.n_dims++;
-    if (!twi_path_specialise(&p, ir, &o) || !twi_path_class(&p, false) || !twi_path_plan(&p, &o) ||
-        !twi_path_lower(&p))
+    if (!twi_path_specialise(&p, ir, &o) || !twi_path_class(&p, false, false) ||
+        !twi_path_plan(&p, &o) || !twi_path_lower(&p))
         return false;
     b->loop[b->n++] = p.loop;
     return true;

@@ -215,7 +215,7 @@ static void check_plan(trial *t, uint64_t seed) {
     }
     if (!plans)
         fail_msg("%s, %s: no plan and no reason", t->tongue->name, t->kernel);
-    const twi_loop *loop = twi_lower(t->a, t->ir, caps, plans);
+    const twi_loop *loop = twi_lower(t->a, plans->ir, caps, plans);
     twi_loop *legal = twi_legalize(loop, t->a, caps);
     if (!twi_loop_verify(legal) || !twi_loop_spoken(legal, caps))
         complain(t, seed, legal, tw_diag_text(t->ctx, false));
@@ -240,9 +240,10 @@ static void check_lack(trial *t) {
     twi_why why = {.text = ""};
     assert_true(twi_caps_named(t->ctx, t->tongue->caps, &whole));
     const twi_plans *plans = twi_search_default(t->a, t->ir, &whole, NULL, &why);
-    if (plans && strstr(source(t, twi_legalize(twi_lower(t->a, t->ir, &whole, plans), t->a, &whole),
-                               &t->speech),
-                        "tw_not_spoken"))
+    if (plans &&
+        strstr(source(t, twi_legalize(twi_lower(t->a, plans->ir, &whole, plans), t->a, &whole),
+                      &t->speech),
+               "tw_not_spoken"))
         t->without++;
 }
 

@@ -460,7 +460,7 @@ static void same_features(const trial *t0, const twi_features *t, const twi_feat
 static void check_tally(const trial *t0) {
     for (uint32_t k = 0; k < t0->plans->n; k++) {
         twi_features t, c;
-        twi_tally(t0->a, t0->ir, &t0->b->caps, &t0->plans->scope[k], &t);
+        twi_tally(t0->a, t0->plans->ir, &t0->b->caps, &t0->plans->scope[k], &t);
         twi_count(t0->a, t0->loop, k, &c);
         same_features(t0, &t, &c);
         if (t.then && c.then)
@@ -476,7 +476,7 @@ static bool runs_ahead(const twi_plan *p) {
 }
 
 /* One of the proposals for scope 0, which the seed says of `offers`; other scopes have the
- * default. */
+ * default, which no proposal for another form of the program goes with. */
 static twi_plans *offered(const trial *t) {
     twi_candidate *c;
     twi_plans *plans = drawn_plans(t->b, t->ir, 0);
@@ -485,8 +485,11 @@ static twi_plans *offered(const trial *t) {
         if (!t->ahead || runs_ahead(c[i].plan))
             c[legal++] = c[i];
     assert_true(legal > 0 || !t->ahead);
-    if (legal)
-        plans->scope[0] = *c[t->seed * legal / t->offers % legal].plan;
+    const twi_candidate *one = legal ? &c[t->seed * legal / t->offers % legal] : NULL;
+    if (one && (plans->n == 1 || twi_same_form(one->ir, plans->ir))) {
+        plans->ir = one->ir;
+        plans->scope[0] = *one->plan;
+    }
     twi_share_entries(plans);
     return plans;
 }
@@ -603,6 +606,8 @@ static void check_plan(trial *t) {
     t->plans = t->s->plan  ? written_plans(t->b, ir, t->s->plan)
                : t->offers ? offered(t)
                            : drawn_plans(t->b, ir, t->seed);
+    if (t->plans->ir->merged) /* the oracle knows merges, and nothing of joins */
+        t->ir = ir = t->plans->ir;
     t->loop = lowered(t->b, ir, t->plans);
     if (getenv("TW_SHOW") && getenv("TW_SHOW")[0] == '2')
         puts(text_of(t, t->loop));
@@ -641,8 +646,9 @@ static void run_subjects(const subject *list, size_t n, const char *caps_name, m
                    .offers = first >= AHEAD ? plans : 0,
                    .ahead = first == AHEAD};
         t.text = load(&b, s, how == CANONICAL);
-        t.ir = merged(b.a, t.text, how == MERGED);
+        const tw_ir *form = merged(b.a, t.text, how == MERGED);
         for (uint64_t plan = 0; plan < plans; plan++) {
+            t.ir = form;
             twi_mark mark = twi_arena_mark(b.a);
             t.seed = t.offers ? plan : first + plan;
             t.fix = how == MERGED ? (twi_fixture)(TWI_FIX_NONE + 1 + plan % (TWI_FIXTURES - 1))

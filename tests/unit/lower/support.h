@@ -59,7 +59,7 @@ static inline void complain(const tw_ir *ir, const twi_plans *plans, const twi_l
                             const char *what) {
     twi_sb sb;
     twi_sb_init(&sb, ir->arena);
-    twi_plan_print(ir, plans, NULL, &sb);
+    twi_plan_print(plans->ir, plans, NULL, &sb);
     twi_ir_print(ir, &sb);
     if (loop)
         twi_loop_print(loop, &sb);
@@ -83,12 +83,13 @@ static inline twi_plans *written_plans(const bench *b, const tw_ir *ir, const ch
     twi_plans *plans = TWI_NEW(b->a, twi_plans);
     if (!twi_plan_parse(b->a, ir, "test.plan", text, strlen(text), plans))
         fail_msg("%s\n%s", tw_diag_text(b->ctx, false), text);
-    if (!twi_search_legal(ir, &b->caps, plans, &why))
+    if (!twi_search_legal(plans->ir, &b->caps, plans, &why))
         fail_msg("%s\n%s", why.text, text);
     return plans;
 }
 
 static inline twi_loop *lowered(const bench *b, const tw_ir *ir, const twi_plans *plans) {
+    ir = plans->ir; /* what its joins and merges make of it */
     twi_loop *loop = twi_lower(b->a, ir, &b->caps, plans);
     if (!twi_loop_verify(loop))
         complain(ir, plans, loop, tw_diag_text(b->ctx, false));

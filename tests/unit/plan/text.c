@@ -25,7 +25,7 @@ static void goes_round(tw_context *ctx, const tw_ir *ir, const char *text) {
     if (!parse(ctx, ir, text, &plans))
         fail_msg("%s", tw_diag_text(ctx, false));
     twi_sb_init(&sb, &ctx->arena);
-    twi_plan_print(ir, &plans, plans.derived, &sb);
+    twi_plan_print(plans.ir, &plans, plans.derived, &sb);
     assert_string_equal(twi_sb_text(&sb), text);
 }
 
@@ -48,6 +48,10 @@ static void round_trip(void **state) {
                "frame f: r = grid 17 ; w = loop 33, lane 8\n"
                "value m: fold weight\n"
                "value p: keep stripe\n"
+               "entry main\n");
+    goes_round(ctx, transpose_of(ctx, 17, 257),
+               "plan transpose/0 class=canonical spec M=17 join m n\n"
+               "frame f: m_n = grid 69, slot 4, lane 16\n"
                "entry main\n");
     goes_round(ctx, softmax_of(ctx, 17, 257, TW_ORDER_FREE),
                "plan softmax/0 target=cpu-avx2 class=free spec W=257\n"
@@ -124,6 +128,11 @@ static void second_launch(void **state) {
                        "plan softmax/0.m class=free\nframe f: r = grid 17 ; parts = slot 5\n",
                        &plans));
     assert_int_equal(ctx->diags.list.at[0].code, 704);
+    assert_false(parse(ctx, ir,
+                       "plan softmax/0 class=free\nframe f: r = grid 17 ; w = grid 5, loop 52\n"
+                       "plan softmax/0.m class=free join r w\n",
+                       &plans));
+    assert_int_equal(ctx->diags.list.at[0].code, 701);
 }
 
 static void scopes(void **state) {
@@ -181,6 +190,14 @@ static void faults(void **state) {
     fault(ctx, ir, "plan softmax/0 merge s, s\n", 705, "1:25", "merge s");
     fault(ctx, softmax_of(ctx, 17, 257, TW_ORDER_CANONICAL), "plan softmax/0 merge s\n", 705,
           "1:22", "merge s");
+    const tw_ir *moves = transpose_of(ctx, 17, 257);
+    fault(ctx, moves, "plan transpose/0 join m\n", 701, "1:24", "two axes");
+    fault(ctx, moves, "plan transpose/0 join m k\n", 704, "1:25", "'k'");
+    fault(ctx, moves, "plan transpose/0 join m n, m m_n\n", 704, "1:28", "'m'");
+    fault(ctx, moves, "plan transpose/0 join m n merge s\n", 714, "1:27", "merge beside join");
+    fault(ctx, ir, "plan softmax/0 join r w\n", 715, "1:23", "join r w: max m runs along axis w");
+    fault(ctx, ir, "plan softmax/0 merge s join r w\n", 715, "1:31", "join beside merge");
+    fault(ctx, moves, "plan transpose/0 join m n\nframe f: n = grid 257\n", 704, "2:10", "'n'");
     fault(ctx, ir, HEAD "frames f: r = grid 17\n", 700, "2:1", "'frames'");
     fault(ctx, ir, HEAD "launch roles load 1\n", 714, "2:8", "not built");
     fault(ctx, ir, HEAD "launch order bands\n", 701, "2:14", "rows, cols, band N or hilbert");

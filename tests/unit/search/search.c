@@ -45,10 +45,10 @@ static twi_caps caps_of(tw_context *ctx, const char *name) {
     return caps;
 }
 
-static const char *text_of(tw_context *ctx, const tw_ir *ir, const twi_plans *plans) {
+static const char *text_of(tw_context *ctx, const twi_plans *plans) {
     twi_sb sb;
     twi_sb_init(&sb, &ctx->arena);
-    twi_plan_print(ir, plans, NULL, &sb);
+    twi_plan_print(plans->ir, plans, NULL, &sb);
     return twi_sb_text(&sb);
 }
 
@@ -58,10 +58,11 @@ static void judge(tw_context *ctx, const tw_ir *ir, const twi_caps *caps, const 
     if (!plans)
         fail_msg("%s on %s: %s", twi_text(&ctx->names, ir->kernel),
                  twi_text(&ctx->names, caps->name), why->text);
+    ir = plans->ir;
     for (uint32_t k = 0; k < plans->n; k++)
         if (!twi_plan_rules(ir, caps, &plans->scope[k], &reason) ||
             !twi_search_legal(ir, caps, plans, &reason))
-            fail_msg("%s\n%s", text_of(ctx, ir, plans), reason.text);
+            fail_msg("%s\n%s", text_of(ctx, plans), reason.text);
 }
 
 static void defaults(void **state) {
@@ -80,9 +81,9 @@ static void defaults(void **state) {
                     continue;
                 }
                 judge(ctx, ir, &caps, plans, &why);
-                const char *first = text_of(ctx, ir, plans);
+                const char *first = text_of(ctx, plans);
                 plans = twi_search_default(&ctx->arena, ir, &caps, NULL, &why);
-                assert_string_equal(text_of(ctx, ir, plans), first);
+                assert_string_equal(text_of(ctx, plans), first);
             }
 }
 
@@ -140,13 +141,13 @@ static void random_plans(void **state, unsigned k, const char *target, unsigned 
         twi_why why;
         twi_plans *plans = twi_search_random(&arena, ir, &caps, NULL, s, &why), read;
         judge(ctx, ir, &caps, plans, &why);
-        hash[s] = twi_plan_hash(ir, plans);
+        hash[s] = twi_plan_hash(plans->ir, plans);
         if (s % 50 == 0) {
-            const char *text = text_of(ctx, ir, plans);
+            const char *text = text_of(ctx, plans);
             assert_true(twi_plan_parse(&arena, ir, "r.plan", text, strlen(text), &read));
-            assert_string_equal(text_of(ctx, ir, &read), text);
+            assert_string_equal(text_of(ctx, &read), text);
             plans = twi_search_random(&arena, ir, &caps, NULL, s, &why);
-            assert_true(twi_plan_hash(ir, plans) == hash[s]);
+            assert_true(twi_plan_hash(plans->ir, plans) == hash[s]);
         }
         twi_arena_fini(&arena);
     }
@@ -196,7 +197,7 @@ static void pins(void **state) {
     twi_why why;
     twi_plans *plans = pinned(ctx, ir, "cpu-avx512", "frame f: w = loop 128, lane 8", &why);
     assert_non_null(plans);
-    assert_non_null(strstr(text_of(ctx, ir, plans), "w = loop 128, lane 8"));
+    assert_non_null(strstr(text_of(ctx, plans), "w = loop 128, lane 8"));
     plans = pinned(ctx, ir, "cpu-avx512", "value p: keep stripe", &why);
     assert_int_equal(twi_plan_place(&plans->scope[0], p)->keep, TWI_KEEP_STRIPE);
     plans = pinned(ctx, ir, "cpu-avx512", "keep=expensive-only", &why);
@@ -208,24 +209,61 @@ static void pins(void **state) {
     assert_non_null(plans);
     assert_int_equal(twi_plan_lanes(&plans->scope[0]), 1);
     plans = pinned(ctx, ir, "cpu-avx512", "entry tight: align64 X", &why);
-    assert_non_null(strstr(text_of(ctx, ir, plans), "entry tight: align64 X"));
+    assert_non_null(strstr(text_of(ctx, plans), "entry tight: align64 X"));
     assert_non_null(pinned(ctx, ir, "cpu-avx512", "isa=avx512", &why));
     assert_null(pinned(ctx, ir, "cpu-avx512", "isa=avx2", &why));
     assert_string_equal(why.text, "isa=avx2: the isa here is avx512");
     plans = pinned(ctx, ir, "simt32", "merge=s", &why);
     assert_non_null(plans);
     assert_int_equal(plans->ir->ins.at[twi_value_named(ir, "m", 1)].op, TWI_LOGSUMEXP);
-    assert_non_null(strstr(text_of(ctx, plans->ir, plans), " merge s\n"));
+    assert_non_null(strstr(text_of(ctx, plans), " merge s\n"));
     plans = pinned(ctx, ir, "simt32", "merge=none", &why);
     assert_int_equal(plans->ir->merged, 0);
     assert_null(pinned(ctx, ir, "simt32", "merge=p", &why));
     assert_non_null(strstr(why.text, "merge=p: the merge here is none"));
     assert_null(
         pinned(ctx, softmax_of(ctx, 128, 1024, TW_ORDER_CANONICAL), "simt32", "merge=s", &why));
+    assert_null(pinned(ctx, ir, "simt32", "join=r w", &why));
+    assert_string_equal(why.text, "join r w: max m runs along axis w");
+    assert_null(pinned(ctx, ir, "simt32", "join=r v", &why));
+    assert_string_equal(why.text, "join: the scope has no axis 'v'");
+    assert_non_null(pinned(ctx, ir, "simt32", "join=none", &why));
     assert_null(pinned(ctx, ir, "simt32", "workers=1024", &why));
     assert_non_null(strstr(why.text, "workers=1024: no candidate"));
     assert_null(pinned(ctx, ir, "cpu-avx2", "frame f: w = loop 64, lane 16", &why));
     assert_non_null(strstr(why.text, "M4"));
+}
+
+/* Short rows are joined where that costs less; a pin joins what can be. */
+static void joins(void **state) {
+    tw_context *ctx = *state;
+    twi_why why;
+    for (unsigned t = 0; t < TARGETS; t++) {
+        const tw_ir *ir = square_of(ctx, 300, 7);
+        const twi_caps caps = caps_of(ctx, targets[t]);
+        twi_plans *plans = twi_search_default(&ctx->arena, ir, &caps, NULL, &why);
+        judge(ctx, plans->ir, &caps, plans, &why);
+        assert_non_null(strstr(text_of(ctx, plans), " join r w\nframe f: r_w = "));
+        plans = pinned(ctx, ir, targets[t], "join=none", &why);
+        assert_non_null(plans);
+        assert_null(strstr(text_of(ctx, plans), "join"));
+        plans = pinned(ctx, ir, targets[t], "join=w r", &why); /* by quotients */
+        judge(ctx, plans->ir, &caps, plans, &why);
+        assert_non_null(strstr(text_of(ctx, plans), " join w r\nframe f: w_r = "));
+        ir = square_of(ctx, 1, 7); /* one row alone */
+        plans = twi_search_default(&ctx->arena, ir, &caps, NULL, &why);
+        assert_ptr_equal(plans->ir, ir);
+        ir = transpose_of(ctx, 300, 7); /* rows here, columns there */
+        plans = twi_search_default(&ctx->arena, ir, &caps, NULL, &why);
+        assert_ptr_equal(plans->ir, ir);
+    }
+    const tw_ir *two = two_scopes_of(ctx, 17, 65);
+    twi_plans *plans = pinned(ctx, two, "cpu-avx2", "join=u v", &why);
+    if (!plans)
+        fail_msg("%s", why.text);
+    assert_non_null(strstr(text_of(ctx, plans), "plan scaled/1"));
+    assert_non_null(strstr(text_of(ctx, plans), " join u v\nframe f: u_v = "));
+    assert_null(pinned(ctx, two, "cpu-avx2", "join=r w", &why));
 }
 
 static void bad_pins(void **state) {
@@ -270,7 +308,7 @@ static void two_scopes(void **state) {
         }
         plans = pinned(ctx, ir, targets[t], "frame f: v = grid 65", &why);
         judge(ctx, ir, &caps, plans, &why);
-        assert_non_null(strstr(text_of(ctx, ir, plans), "v = grid 65"));
+        assert_non_null(strstr(text_of(ctx, plans), "v = grid 65"));
     }
 }
 
@@ -518,6 +556,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(operands_take_registers, setup, teardown),
         cmocka_unit_test_setup_teardown(random_attention, setup, teardown),
         cmocka_unit_test_setup_teardown(pins, setup, teardown),
+        cmocka_unit_test_setup_teardown(joins, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_pins, setup, teardown),
         cmocka_unit_test_setup_teardown(two_scopes, setup, teardown),
         cmocka_unit_test_setup_teardown(lists, setup, teardown),
