@@ -124,6 +124,23 @@ static void add_terms(twi_emitter *e, twi_sb *sb, const place *p, twi_lid v, uns
     }
 }
 
+static const char *index_text(const twi_emitter *e, twi_lid index) {
+    const twi_lins *at = twi_lins_of(e->f, index);
+    return at->op == TWI_L_LCONST
+               ? twi_format(e->arena, "%lld", (long long)e->f->constant.at[at->attr])
+               : e->value[index].text;
+}
+
+/* Where the last index lies in its row. */
+static const char *swizzled(twi_emitter *e, twi_lid v, const twi_object *o) {
+    const twi_lid row = twi_larg(e->f, v, o->rank - 2u), at = twi_larg(e->f, v, o->rank - 1u);
+    const twi_swizzle_bits b = twi_swizzle_bits_of(o->swizzle, (int64_t)tw_elem_size(o->elem));
+    const char *text = index_text(e, row);
+    if (b.left || b.right)
+        text = twi_format(e->arena, b.left ? "%s << %u" : "%s >> %u", text, b.left + b.right);
+    return twi_format(e->arena, "(%s ^ (%s & %lld))", index_text(e, at), text, (long long)b.mask);
+}
+
 static const char *offset_text(twi_emitter *e, twi_lid v, const place *p) {
     twi_sb sb;
     int64_t constant = 0, known;
@@ -133,6 +150,11 @@ static const char *offset_text(twi_emitter *e, twi_lid v, const place *p) {
             const twi_lid index = twi_larg(e->f, v, k);
             const twi_lins *at = twi_lins_of(e->f, index);
             const char *stride = stride_text(e, p->access->object, k, &known);
+            if (p->object->swizzle.span && k + 1u == p->object->rank) {
+                if (!slots)
+                    add_term(e, &sb, swizzled(e, v, p->object), NULL, 1);
+                continue;
+            }
             if (at->op == TWI_L_LCONST && at->count == 1 && !stride)
                 constant += slots ? 0 : (int64_t)e->f->constant.at[at->attr] * known;
             else

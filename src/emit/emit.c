@@ -36,6 +36,10 @@ static unsigned indices(const twi_func *f, twi_lid v) {
     return twi_loop_accesses(i->op) ? f->object.at[f->access.at[i->attr].object].rank : 0;
 }
 
+static const twi_object *copied_to(const twi_func *f, twi_lid v) {
+    return &f->object.at[f->access.at[f->ins.at[v].attr].object];
+}
+
 /* The object that a load or store is of; 0: v is neither. */
 static uint32_t object_of(const twi_func *f, twi_lid v) {
     const twi_lins *i = &f->ins.at[v];
@@ -71,8 +75,8 @@ static void count_uses(twi_emitter *e) {
             twi_push(e->arena, &todo, scalar);
         if (scalar)
             continue;
-        if (e->f->ins.at[v].op == TWI_L_ASYNC_COPY)
-            e->value[v].apart = true;
+        if (e->f->ins.at[v].op == TWI_L_ASYNC_COPY) /* a swizzle takes its indices whole */
+            e->value[v].apart = !copied_to(e->f, v)->swizzle.span;
         bool greater;
         for (unsigned k = twi_is_extreme(e, v, &greater); k < e->f->ins.at[v].nargs; k++) {
             if (e->f->ins.at[v].op == TWI_L_ASYNC_COPY && k == indices(e->f, v)) {

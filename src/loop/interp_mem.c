@@ -240,8 +240,10 @@ static int64_t index_of(const access *a, unsigned d, uint32_t w, uint32_t e) {
 
 /* Where step e of worker w is: dense element and laid-out offset. False: outside. */
 static bool address(const access *a, uint32_t w, uint32_t e, int64_t *dense, int64_t *offset) {
+    const twi_object *o = a->object;
+    int64_t row = 0;
     *dense = *offset = 0;
-    for (unsigned d = 0; d < a->object->rank; d++) {
+    for (unsigned d = 0; d < o->rank; d++) {
         int64_t k = index_of(a, d, w, e);
         if (k < 0 || k >= a->object->extent[d]) {
             twi_run_fault(
@@ -252,8 +254,11 @@ static bool address(const access *a, uint32_t w, uint32_t e, int64_t *dense, int
                 (long long)a->object->extent[d]);
             return false;
         }
-        *dense = *dense * a->object->extent[d] + k;
+        *dense = *dense * o->extent[d] + k;
+        if (d + 1u == o->rank)
+            k = twi_swizzle_at(o->swizzle, (int64_t)tw_elem_size((tw_elem)o->elem), row, k);
         *offset += k * a->store->stride[d];
+        row = k;
     }
     return true;
 }
@@ -360,7 +365,7 @@ static void wavefronts(const access *a, const void *mask, bool wide) {
 /* The whole row of one worker from memory that nobody writes: one check, one copy. */
 static bool quick(const access *a, uint32_t w, unsigned char *to, size_t size) {
     if (a->store->cell || a->store->serial || a->store->shadow || a->gathers || a->access->mask ||
-        a->object->rank == 0)
+        a->object->rank == 0 || a->object->swizzle.span)
         return false;
     int64_t dense, first, last;
     unsigned dim = a->access->dim;

@@ -15,6 +15,7 @@
 #include "ir/ir.h"
 #include "ir/order.h"
 #include "map/map.h"
+#include "map/swizzle.h"
 
 typedef enum twi_loop_op {
     TWI_LOOP_FIRST = TWI_ELEMENTWISE_END - 1,
@@ -69,7 +70,10 @@ typedef struct {
     int64_t stride[TWI_MAX_RANK]; /* in elements (of count); ARRAY: 0 with bit set in `dynamic`: run
                                      time. Others: row-major with pads included */
     uint8_t dynamic;              /* set of dims whose stride is a run-time argument */
-    uint8_t swizzle; /* SHARED: last index ^= (index before it / ..) ; 0 none (later) */
+    twi_swizzle swizzle; /* SHARED of implicit lanes: where in its row (the last dimension, of whole
+                            spans) an element lies follows from the index before the last. Indices
+                            in accesses stay what they are; an access of several elements claims
+                            its alignment and is no wider than a unit */
 } twi_object;
 
 typedef enum { TWI_MASK_NONE, TWI_MASK_COUNT, TWI_MASK_BOOL } twi_mask_kind;

@@ -167,6 +167,16 @@ static void order(twi_parser *p) {
 
 /* ---- functions ---- */
 
+static twi_swizzle swizzle(twi_lex *x) {
+    twi_swizzle s = {
+        .span = (uint16_t)twi_lex_int(x, 1, TWI_SWIZZLE_SPAN), .unit = TWI_SWIZZLE_UNIT, .rows = 1};
+    if (twi_lex_take(x, "unit"))
+        s.unit = (uint8_t)twi_lex_int(x, 1, TWI_SWIZZLE_UNIT);
+    if (twi_lex_take(x, "rows"))
+        s.rows = (uint8_t)twi_lex_int(x, 1, TWI_SWIZZLE_ROWS);
+    return s;
+}
+
 static void object(twi_parser *p, twi_obj_kind kind) {
     twi_lex *x = &p->lex;
     twi_object o = {.kind = (uint8_t)kind};
@@ -193,7 +203,7 @@ static void object(twi_parser *p, twi_obj_kind kind) {
     if (twi_lex_take(x, "align"))
         o.align = (uint16_t)twi_lex_int(x, 1, 4096);
     if (twi_lex_take(x, "swizzle"))
-        o.swizzle = (uint8_t)twi_lex_int(x, 1, UINT8_MAX);
+        o.swizzle = swizzle(x);
     twi_push(p->loop->arena, &p->c.f->object, o);
 }
 

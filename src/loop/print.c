@@ -411,8 +411,10 @@ static void object(printer *p, uint32_t id) {
     extents(p->out, o->rank, o->stride, o->dynamic);
     if (o->align)
         twi_sb_printf(p->out, " align %u", o->align);
-    if (o->swizzle)
-        twi_sb_printf(p->out, " swizzle %u", o->swizzle);
+    if (o->swizzle.span) {
+        twi_sb_char(p->out, ' ');
+        twi_swizzle_print(o->swizzle, p->out);
+    }
     twi_sb_char(p->out, '\n');
 }
 

@@ -67,10 +67,26 @@ static uint64_t stride_bytes(const twi_object *o, unsigned d, uint64_t size) {
     return known % fact == 0 ? known : o->kind == TWI_OBJ_ARRAY ? fact : known;
 }
 
+/* Neighbours are neighbours only inside a unit. */
+static bool is_in_unit(twi_check *c, twi_lid v) {
+    const twi_laccess *a = twi_check_access(c, v);
+    const twi_object *o = &c->f->object.at[a->object];
+    const twi_lid value = twi_loop_stores(c->f->ins.at[v].op) ? twi_larg(c->f, v, o->rank) : v;
+    const size_t bytes = c->f->ins.at[value].count * tw_elem_size((tw_elem)o->elem);
+    if (c->f->ins.at[value].count == 1 || (bytes <= a->align && bytes <= o->swizzle.unit))
+        return true;
+    twi_check_fail(c, TWI_LOOP_E_V8, v,
+                   "%zu bytes of an object whose rows are swizzled by units of %u, aligned to %u",
+                   bytes, o->swizzle.unit, a->align);
+    return false;
+}
+
 static void access(twi_check *c, twi_lid v) {
     const twi_laccess *a = twi_check_access(c, v);
     const twi_object *o = &c->f->object.at[a->object];
     uint64_t size = tw_elem_size((tw_elem)o->elem) * o->count;
+    if (o->swizzle.span && !is_in_unit(c, v))
+        return;
     if (a->align <= size && size % (a->align ? a->align : 1) == 0)
         return;
     uint64_t base = o->kind == TWI_OBJ_ARRAY ? (o->align ? o->align : size) : OWN;

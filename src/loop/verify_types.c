@@ -362,9 +362,18 @@ static const char *layout_fault(const twi_object *o) {
     return span > INT64_C(1) << 28 ? "more than 2^28 elements in an object of a group" : NULL;
 }
 
+static const char *swizzle_fault(const twi_check *c, const twi_object *o) {
+    if (o->kind != TWI_OBJ_SHARED || c->f->explicit_lanes)
+        return "only shared objects of implicit lanes are swizzled";
+    if (o->rank < 2 || o->stride[o->rank - 1u] != 1)
+        return "what is swizzled has rows: two dimensions, the last one's stride 1";
+    return twi_swizzle_fault(o->swizzle, (int64_t)tw_elem_size((tw_elem)o->elem),
+                             o->extent[o->rank - 1u]);
+}
+
 static const char *object_fault(const twi_check *c, const twi_object *o) {
     if (o->kind < TWI_OBJ_ARRAY || o->kind > TWI_OBJ_SCRATCH || o->rank > TWI_MAX_RANK ||
-        !is_elem(o->elem) || o->count == 0 || o->swizzle)
+        !is_elem(o->elem) || o->count == 0)
         return "malformed";
     if (o->count > 1 && (o->kind == TWI_OBJ_ARRAY || o->kind == TWI_OBJ_SHARED))
         return "arrays and shared objects are addressed by single elements";
@@ -377,7 +386,8 @@ static const char *object_fault(const twi_check *c, const twi_object *o) {
         if (a->elem != o->elem || a->role != o->role || (!same && !is_view(a, o)))
             return "not as the argument was declared";
     }
-    return layout_fault(o);
+    const char *fault = layout_fault(o);
+    return fault || !o->swizzle.span ? fault : swizzle_fault(c, o);
 }
 
 bool twi_check_objects(twi_check *c) {

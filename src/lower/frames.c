@@ -84,6 +84,7 @@ void twi_w_make_carrier(twi_lowering *w, twi_id v) {
         stride += d + 1u == o.rank ? place->pad : 0;
     }
     o.kind = shared ? TWI_OBJ_SHARED : TWI_OBJ_PRIVATE;
+    o.swizzle = place->swizzle;
     if (w->vectors && elements * (int64_t)tw_elem_size((tw_elem)o.elem) > 8192)
         o.kind = TWI_OBJ_SCRATCH;
     w->home[v].carrier = twi_lb_object(&w->c, &o);

@@ -72,14 +72,20 @@ static unsigned offsets(const twi_func *f, const twi_touch *t, int64_t *out) {
     int64_t size = (int64_t)tw_elem_size((tw_elem)o->elem);
     unsigned lanes = lanes_of(f);
     bool same = true;
+    int64_t row[MOST_LANES] = {0};
     for (unsigned l = 0; l < lanes; l++)
         out[l] = 0;
     for (unsigned d = 0; d < o->rank; d++) {
         by_lane x;
         eval(f, t->index[d], lanes, &x);
         same = same && x.same;
-        for (unsigned l = 0; l < lanes; l++)
-            out[l] += x.at[x.same ? 0 : l] * o->stride[d] * size;
+        for (unsigned l = 0; l < lanes; l++) {
+            int64_t k = x.at[x.same ? 0 : l];
+            if (d + 1u == o->rank)
+                k = twi_swizzle_at(o->swizzle, size, row[l], k);
+            out[l] += k * o->stride[d] * size;
+            row[l] = k;
+        }
     }
     return same ? 1 : lanes;
 }

@@ -229,7 +229,7 @@ static bool carrier_fits(const judge *j, const twi_place *p) {
     const char *name = twi_value_name(j->ir, p->value);
     unsigned kind = twi_op_row(i->op)->kind, to = p->to - 1u;
     bool simt = j->caps->family == TWI_FAMILY_SIMT;
-    int64_t bytes = (int64_t)tw_elem_size((tw_elem)i->type.elem);
+    int64_t bytes = (int64_t)tw_elem_size((tw_elem)i->type.elem), row = 0;
     if (kind != TWI_KIND_LOCAL && kind != TWI_KIND_FOLD)
         return twi_refuse(j->why,
                           "value %s: only element by element values and folds are converted", name);
@@ -250,6 +250,7 @@ static bool carrier_fits(const judge *j, const twi_place *p) {
             return twi_refuse(
                 j->why, "value %s: a carrier over a loop of run-time count has no size", name);
         const int64_t most = x > y ? x : y;
+        row = most;
         bytes = bytes > INT32_MAX / most ? INT32_MAX : bytes * most;
         if (p->via == TWI_TO_PRIVATE && simt && !twi_map_same_space(m, n))
             return twi_refuse(j->why,
@@ -267,6 +268,11 @@ static bool carrier_fits(const judge *j, const twi_place *p) {
     if (p->via == TWI_TO_SHARED && bytes > (int64_t)j->caps->shared)
         return twi_refuse(j->why, "value %s: its carrier takes shared %lld B > %u B", name,
                           (long long)bytes, j->caps->shared);
+    if (p->swizzle.span && !(i->type.axes & (i->type.axes - 1)))
+        return twi_refuse(j->why, "value %s: swizzle %u: its carrier is one row", name,
+                          p->swizzle.span);
+    if (!twi_swizzle_fits("value", name, p->swizzle, (tw_elem)i->type.elem, row, j->why))
+        return false;
     int64_t most = simt ? 1 << 20 : 1 << 28; /* one worker's: scratch memory where it is large */
     return bytes <= most || twi_refuse(j->why, "value %s: its carrier takes %lld B > %lld B", name,
                                        (long long)bytes, (long long)most);

@@ -78,7 +78,8 @@ static bool lane_is_last(const twi_lowering *w, const twi_stage_plan *s) {
 
 static twi_object tile_object(const twi_lowering *w, const twi_stage_plan *s) {
     const twi_access *a = &w->ir->access.at[twi_ins_of(w->ir, s->value)->attr];
-    twi_object o = {.kind = s->shared ? TWI_OBJ_SHARED : TWI_OBJ_SCRATCH, .count = 1};
+    twi_object o = {
+        .kind = s->shared ? TWI_OBJ_SHARED : TWI_OBJ_SCRATCH, .count = 1, .swizzle = s->swizzle};
     o.elem = w->ir->array.at[a->array].elem;
     o.name = twi_ins_of(w->ir, s->value)->name;
     part p[TWI_MAX_LOOPS];
@@ -303,11 +304,15 @@ static void open_copy(twi_lowering *w, unsigned level) {
 }
 
 /* Elements that lie next to each other in the stage: `extent` of them start at each multiple of it.
- * As many as one access moves and all strides keep aligned; false: one. */
+ * As many as one access moves, all strides keep aligned and a swizzle keeps together; false: one.
+ */
 static bool run_of(const twi_lowering *w, const twi_object *o, int64_t extent, twi_run *run) {
     const int64_t size = (int64_t)tw_elem_size((tw_elem)o->elem);
+    const int64_t most = o->swizzle.span && o->swizzle.unit < w->caps->access_bytes
+                             ? o->swizzle.unit
+                             : (int64_t)w->caps->access_bytes;
     run->count = 1;
-    while (o->elem != TW_BOOL && 2 * run->count * size <= (int64_t)w->caps->access_bytes &&
+    while (o->elem != TW_BOOL && 2 * run->count * size <= most &&
            extent % (2 * (int64_t)run->count) == 0)
         run->count *= 2;
     for (unsigned d = 0; d + 1u < o->rank; d++)

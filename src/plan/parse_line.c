@@ -125,6 +125,17 @@ static bool read_order(twi_plan_reader *r, twi_frame *f) {
     return true;
 }
 
+/* swizzle SPAN [unit BYTES] [rows N] */
+static bool read_swizzle(twi_plan_reader *r, twi_swizzle *s) {
+    int64_t span, unit = TWI_SWIZZLE_UNIT, rows = 1;
+    if (!read_count(r, 1, TWI_SWIZZLE_SPAN, &span) ||
+        (twi_plan_take(r, "unit") && !read_count(r, 1, TWI_SWIZZLE_UNIT, &unit)) ||
+        (twi_plan_take(r, "rows") && !read_count(r, 1, TWI_SWIZZLE_ROWS, &rows)))
+        return false;
+    *s = (twi_swizzle){(uint16_t)span, (uint8_t)unit, (uint8_t)rows};
+    return true;
+}
+
 static unsigned frame_named(const twi_plan *p, twi_sym name) {
     unsigned i = 0;
     while (i < p->frames && p->frame[i].name != name)
@@ -221,10 +232,12 @@ static bool read_part(twi_plan_reader *r, twi_place *v) {
         v->pad = (uint16_t)k;
         return true;
     }
+    if (twi_plan_is(r, "swizzle"))
+        return read_swizzle(r, &v->swizzle);
     if (!twi_plan_is(r, "to"))
         return twi_plan_fail(r, TWI_PLAN_EXPECTED,
-                             "a value takes in, keep, fold, atom, to, pad, not '%.*s'", (int)r->len,
-                             word(r));
+                             "a value takes in, keep, fold, atom, to, pad, swizzle, not '%.*s'",
+                             (int)r->len, word(r));
     if (!read_frame_name(r, &v->to) || !twi_plan_expect(r, "via"))
         return false;
     v->to++;
@@ -309,9 +322,9 @@ static bool read_stage_part(twi_plan_reader *r, const twi_frame *f, twi_stage_pl
                              (int)r->len, word(r));
     }
     if (twi_plan_is(r, "swizzle"))
-        return twi_plan_fail(r, TWI_PLAN_LATER, "'swizzle' is not built yet: use pad");
+        return read_swizzle(r, &s->swizzle);
     return twi_plan_fail(r, TWI_PLAN_EXPECTED,
-                         "a stage takes order, pad, copy, via, window, ahead, not '%.*s'",
+                         "a stage takes order, pad, swizzle, copy, via, window, ahead, not '%.*s'",
                          (int)r->len, word(r));
 }
 

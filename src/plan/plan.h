@@ -15,6 +15,7 @@
 #include "ir/ir.h"
 #include "ir/order.h"
 #include "map/map.h"
+#include "map/swizzle.h"
 
 #define TWI_MAX_FRAMES 6
 #define TWI_MAX_STAGES 4
@@ -71,7 +72,8 @@ typedef struct {
     uint8_t atom;  /* of a dot */
     uint8_t to,
         via; /* converted to this frame (index + 1; 0: not) by this carrier when first used there */
-    uint16_t pad; /* elements added to each row of a shared carrier's last axis */
+    uint16_t pad;        /* elements added to each row of a shared carrier's last axis */
+    twi_swizzle swizzle; /* or of those rows */
 } twi_place;
 
 /* A tile of an array (the value is its LOAD) placed in an addressed object while a serial region or
@@ -81,9 +83,10 @@ typedef struct {
     bool shared; /* else scratch */
     uint8_t n;   /* digits of the value's axes inside the object, slow to fast: */
     twi_axis_digit order[TWI_MAX_LOOPS];
-    uint32_t pad;       /* elements added to the row below the fastest axis's digits */
-    uint64_t copy_axes; /* axes of the copy frame; 0: workers copy in stage order, one element each
-                           in turn */
+    uint32_t pad;        /* elements added to the row below the fastest axis's digits */
+    twi_swizzle swizzle; /* or of those rows */
+    uint64_t copy_axes;  /* axes of the copy frame; 0: workers copy in stage order, one element each
+                            in turn */
     twi_map copy[TWI_MAX_AXES];
     uint8_t window; /* versions: trip t has its tile in version t % window; 1 */
     uint8_t via;    /* twi_copy_via: when a trip's tile is copied */

@@ -66,6 +66,13 @@ static void print_frame(const printer *w, const twi_frame *f) {
     twi_sb_char(w->out, '\n');
 }
 
+static void print_swizzle(const printer *w, twi_swizzle s) {
+    if (!s.span)
+        return;
+    twi_sb_str(w->out, ", ");
+    twi_swizzle_print(s, w->out);
+}
+
 static void print_place(const printer *w, const twi_place *v) {
     const char *sep = " ";
     twi_sb_printf(w->out, "value %s:", twi_value_name(w->ir, v->value));
@@ -89,6 +96,7 @@ static void print_place(const printer *w, const twi_place *v) {
                       twi_plan_words[TWI_WORDS_VIA][v->via]);
     if (v->pad)
         twi_sb_printf(w->out, ", pad %u", v->pad);
+    print_swizzle(w, v->swizzle);
     twi_sb_char(w->out, '\n');
 }
 
@@ -122,6 +130,7 @@ static void print_stage(const printer *w, const twi_stage_plan *s) {
     }
     if (s->pad)
         twi_sb_printf(w->out, ", pad %lu", (unsigned long)s->pad);
+    print_swizzle(w, s->swizzle);
     if (s->copy_axes) {
         twi_sb_str(w->out, ", copy ");
         print_maps(w, s->copy_axes, s->copy);

@@ -390,6 +390,15 @@ static bool value_fits(const twi_judge *j, twi_id v) {
     return true;
 }
 
+bool twi_swizzle_fits(const char *what, const char *name, twi_swizzle s, tw_elem elem, int64_t row,
+                      twi_why *why) {
+    const int64_t size = (int64_t)tw_elem_size(elem);
+    const char *fault = s.span ? twi_swizzle_fault(s, size, row) : NULL;
+    return !fault ||
+           twi_refuse(why, "%s %s: swizzle %u unit %u rows %u of rows of %lld x %lld B: %s", what,
+                      name, s.span, s.unit, s.rows, (long long)row, (long long)size, fault);
+}
+
 static bool place_fits(const twi_judge *j, const twi_place *v) {
     bool here = !(v->frame || v->keep || v->fold || v->atom || v->to); /* says nothing */
     for (uint32_t i = 0; i < j->all.n; i++)
@@ -405,6 +414,12 @@ static bool place_fits(const twi_judge *j, const twi_place *v) {
         return twi_refuse(j->why, "value %s: a conversion names a frame and a carrier", name);
     if (v->pad && v->via != TWI_TO_SHARED)
         return twi_refuse(j->why, "value %s: pad %u without a shared carrier", name, v->pad);
+    if (v->swizzle.span && v->via != TWI_TO_SHARED)
+        return twi_refuse(j->why, "value %s: swizzle %u without a shared carrier", name,
+                          v->swizzle.span);
+    if (v->swizzle.span && v->pad)
+        return twi_refuse(j->why, "value %s: pad %u and swizzle %u: one of them", name, v->pad,
+                          v->swizzle.span);
     if (v->to == v->frame + 1)
         return twi_refuse(j->why, "value %s: it is made in that frame", name);
     if (v->keep == TWI_KEEP_SHARED && j->caps->family != TWI_FAMILY_SIMT)

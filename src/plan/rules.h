@@ -12,6 +12,9 @@
 bool twi_plan_rules(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why);
 /* Fills why, of kind RULE; always false. */
 bool twi_refuse(twi_why *why, const char *format, ...) TWI_PRINTF(2, 3);
+/* Can rows of so many elements be swizzled so? They can if they are not at all. */
+bool twi_swizzle_fits(const char *what, const char *name, twi_swizzle s, tw_elem elem, int64_t row,
+                      twi_why *why);
 /* What was just refused is of another kind; always false. */
 bool twi_refused_for(twi_why *why, twi_why_kind kind);
 

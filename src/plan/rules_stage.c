@@ -57,6 +57,35 @@ static int64_t stage_bytes(const twi_judge *j, const twi_stage_plan *s, const tw
            (int64_t)tw_elem_size((tw_elem)twi_ins_of(j->ir, s->value)->type.elem) * s->window;
 }
 
+/* Rows are what lies together of the fastest axis: digits that follow each other in its map. */
+static bool rows_fit(const twi_judge *j, const twi_stage_plan *s, const twi_frame *f) {
+    const char *name = twi_value_name(j->ir, s->value);
+    unsigned k = s->n;
+    int64_t row = 1, top = 0;
+    if (!s->swizzle.span)
+        return true;
+    if (!s->shared)
+        return twi_refuse(j->why, "stage %s: swizzle %u: only shared memory has banks", name,
+                          s->swizzle.span);
+    if (s->pad)
+        return twi_refuse(j->why, "stage %s: pad %lu and swizzle %u: one of them", name,
+                          (unsigned long)s->pad, s->swizzle.span);
+    for (; k > 0 && s->order[k - 1].axis == s->order[s->n - 1u].axis; k--) {
+        const twi_map *m = &f->map[s->order[k - 1].axis];
+        const int64_t weight = twi_map_weight(m, s->order[k - 1].digit);
+        if (top && weight != top)
+            break;
+        row *= m->d[s->order[k - 1].digit].extent;
+        top = weight * m->d[s->order[k - 1].digit].extent;
+    }
+    if (k == 0)
+        return twi_refuse(j->why, "stage %s: swizzle %u: the tile is one row", name,
+                          s->swizzle.span);
+    const uint32_t array = j->ir->access.at[twi_ins_of(j->ir, s->value)->attr].array;
+    return twi_swizzle_fits("stage", name, s->swizzle, (tw_elem)j->ir->array.at[array].elem, row,
+                            j->why);
+}
+
 /* Elements that one worker copies at once. */
 static int64_t copy_slots(const twi_stage_plan *s) {
     int64_t slots = 1;
@@ -236,7 +265,7 @@ static bool stage_fits(const twi_judge *j, const twi_stage_plan *s) {
     if (!s->shared && j->caps->family != TWI_FAMILY_CPU)
         return twi_refuse(j->why,
                           "stage %s: scratch is memory of explicit-lane targets: use shared", name);
-    return order_fits(j, s, f) && copy_fits(j, s, f);
+    return order_fits(j, s, f) && rows_fit(j, s, f) && copy_fits(j, s, f);
 }
 
 bool twi_judge_stages(const twi_judge *j) {

@@ -393,6 +393,19 @@ static void draw_window(draw *d, twi_stage_plan *s) {
         s->via = TWI_VIA_REGS;
 }
 
+/* One that fits the rows of a legal plan, if it is found soon. */
+static void draw_swizzle(draw *d, twi_swizzle *s) {
+    for (unsigned i = 0; i < 8; i++) {
+        const int64_t unit = INT64_C(1) << below(d, 5);
+        s->span = (uint16_t)(unit << (1 + below(d, 4)));
+        s->unit = (uint8_t)unit;
+        s->rows = (uint8_t)(1 << (chance(d, 2) ? below(d, 4) : 0));
+        if (legal(d))
+            return;
+    }
+    s->span = 0;
+}
+
 /* A stage with the tile's digits in any order, axis after axis or mixed. */
 static void draw_stage(draw *d, twi_id id) {
     const twi_view *v = d->v;
@@ -434,11 +447,15 @@ static void draw_stage(draw *d, twi_id id) {
     const twi_stage_plan plain = s;
     draw_window(d, &s);
     d->p->stage[d->p->stages++] = s;
-    if (legal(d))
-        return;
-    d->p->stage[d->p->stages - 1] = plain;
-    if (!legal(d))
+    bool good = legal(d);
+    if (!good) {
+        d->p->stage[d->p->stages - 1] = plain;
+        good = legal(d);
+    }
+    if (!good)
         d->p->stages--;
+    else if (s.shared && !s.pad)
+        draw_swizzle(d, &d->p->stage[d->p->stages - 1].swizzle);
 }
 
 static void draw_stages(draw *d) {
@@ -478,8 +495,11 @@ static void draw_frame(draw *d) {
         v->caps->family == TWI_FAMILY_SIMT && !chance(d, 4) ? TWI_TO_SHARED : TWI_TO_PRIVATE;
     place->pad = place->via == TWI_TO_SHARED && chance(d, 2) ? (uint16_t)(1 + below(d, 4)) : 0;
     d->p->frames = 2;
-    if (good && legal(d))
+    if (good && legal(d)) {
+        if (place->via == TWI_TO_SHARED && !place->pad)
+            draw_swizzle(d, &place->swizzle);
         return;
+    }
     d->p->frames = 1;
     *twi_plan_set_place(v->arena, d->p, stored) = was;
 }

@@ -17,7 +17,8 @@ static bool same_place(const twi_plan *x, const twi_plan *y, twi_id v) {
     p = p ? p : &none;
     q = q ? q : &none;
     return p->frame == q->frame && p->keep == q->keep && p->fold == q->fold && p->atom == q->atom &&
-           p->to == q->to && p->via == q->via && p->pad == q->pad;
+           p->to == q->to && p->via == q->via && p->pad == q->pad &&
+           twi_swizzle_equal(p->swizzle, q->swizzle);
 }
 
 static bool same_stage(const tw_ir *ir, const twi_stage_plan *s, const twi_stage_plan *t) {
@@ -25,9 +26,9 @@ static bool same_stage(const tw_ir *ir, const twi_stage_plan *s, const twi_stage
         if ((s->copy_axes >> a & 1) && !twi_map_equal(&s->copy[a], &t->copy[a]))
             return false;
     return s->value == t->value && s->shared == t->shared && s->pad == t->pad &&
-           s->window == t->window && s->via == t->via && s->ahead == t->ahead &&
-           s->copy_axes == t->copy_axes && s->n == t->n &&
-           memcmp(s->order, t->order, s->n * sizeof s->order[0]) == 0;
+           twi_swizzle_equal(s->swizzle, t->swizzle) && s->window == t->window &&
+           s->via == t->via && s->ahead == t->ahead && s->copy_axes == t->copy_axes &&
+           s->n == t->n && memcmp(s->order, t->order, s->n * sizeof s->order[0]) == 0;
 }
 
 bool twi_same_plan(const tw_ir *ir, const twi_plan *x, const twi_plan *y) {

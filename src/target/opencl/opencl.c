@@ -88,6 +88,7 @@ bool twi_opencl_caps(tw_context *ctx, unsigned index, twi_caps *caps) {
     caps->shared = is.shared < UINT32_MAX ? (uint32_t)is.shared : UINT32_MAX;
     caps->units = is.units ? is.units : 1;
     caps->f16 = caps->bf16 = false;
+    caps->async_bytes = 0; /* not spoken */
     caps->fma = is.single & TWI_CL_FMA;
     caps->probe = 0;
     if (!(is.single & TWI_CL_RIGHT_DIVIDE))

@@ -76,15 +76,31 @@ static const struct {
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 /* Of the gemm above: asynchronous copies of 4 and 16 bytes, of three versions and two. */
-static const char windows[] =
-    "plan gemm/0 class=free\n"
-    "frame f: m = grid 4, sub 4@2, slot 2, lane 4@8 ; n = grid 4, sub 2, lane 8, slot 4 ; "
-    "k = serial 4, loop 4, slot 4\n"
-    "stage A: shared, order m k, pad 4, copy m = sub 8, lane 4@8 ; k = lane 8, slot 2, "
-    "via async, window 3\n"
-    "stage B: shared, order k n, copy k = sub 8, lane 2@16 ; n = lane 16, slot 4, "
-    "via async, window 2\n"
-    "entry main ; entry aligned16: align16 A B C\n";
+#define WINDOWS(layout_a, layout_b)                                                                \
+    "plan gemm/0 class=free\n"                                                                     \
+    "frame f: m = grid 4, sub 4@2, slot 2, lane 4@8 ; n = grid 4, sub 2, lane 8, slot 4 ; "        \
+    "k = serial 4, loop 4, slot 4\n"                                                               \
+    "stage A: shared, order m k, " layout_a ", copy m = sub 8, lane 4@8 ; k = lane 8, slot 2, "    \
+    "via async, window 3\n"                                                                        \
+    "stage B: shared, order k n" layout_b ", copy k = sub 8, lane 2@16 ; n = lane 16, slot 4, "    \
+    "via async, window 2\n"                                                                        \
+    "entry main ; entry aligned16: align16 A B C\n"
+static const char windows[] = WINDOWS("pad 4", ""),
+                  swizzled[] = WINDOWS("swizzle 32", ", swizzle 64");
+
+/* Of the transpose: a carrier swizzled by elements. */
+static const char turned[] = "plan transpose/0 class=canonical\n"
+                             "frame f: m = grid 4, slot 8, sub 4 ; n = grid 9, lane 32\n"
+                             "frame g: m = grid 4, lane 32 ; n = grid 9, slot 8, sub 4\n"
+                             "value X: to g via shared, swizzle 128 unit 4\n"
+                             "entry main ; entry aligned16: align16 X Y\n";
+
+/* Each such plan is one of a kernel above. */
+static const struct {
+    const char *kernel, *name, *text;
+} texts[] = {{"gemm", "windows", windows},
+             {"gemm", "swizzled", swizzled},
+             {"transpose", "swizzled", turned}};
 
 typedef struct {
     tw_context *ctx;
@@ -95,11 +111,12 @@ typedef struct {
     unsigned n;
 } batch;
 
+/* plan: its name, or its text. */
 static bool has_plan(batch *b, const tw_ir *ir, unsigned shape, const char *plan) {
     twi_path p = {.ctx = b->ctx, .arena = &b->arena, .where = b->where};
     tw_compile_options o = {.plan = plan, .dims = shapes[shape].dims};
-    if (plan == windows)
-        o.plan_text = (tw_source){"windows.plan", windows, strlen(windows)};
+    if (strchr(plan, '\n'))
+        o.plan_text = (tw_source){"given.plan", plan, strlen(plan)};
     while (o.n_dims < DIMS && o.dims[o.n_dims].name)
         o.n_dims++;
     if (!twi_path_specialise(&p, ir, &o) || !twi_path_class(&p, false, false) ||
@@ -122,10 +139,13 @@ static void add(batch *b, unsigned shape, const char *type) {
     tw_program *program = tw_program_parse(b->ctx, path, text, n);
     assert_non_null(program);
     tw_ir *ir = tw_program_build(program, 0, bindings, given);
-    if (strcmp(shapes[shape].kernel, "gemm") == 0) {
-        (void)snprintf(b->name[b->n], sizeof b->name[0], "gemm %s windows", type);
-        if (!ir || !has_plan(b, ir, shape, windows))
-            fail_msg("windows: %s", tw_diag_text(b->ctx, false));
+    for (unsigned k = 0; k < sizeof texts / sizeof *texts; k++) {
+        if (strcmp(shapes[shape].kernel, texts[k].kernel) != 0)
+            continue;
+        (void)snprintf(b->name[b->n], sizeof b->name[0], "%s %s %s", texts[k].kernel, type,
+                       texts[k].name);
+        if (!ir || !has_plan(b, ir, shape, texts[k].text))
+            fail_msg("%s: %s", b->name[b->n], tw_diag_text(b->ctx, false));
     }
     /* random plans of attention take NVRTC seconds each */
     for (unsigned k = 0; k < (causal ? 1u : 2u); k++) {

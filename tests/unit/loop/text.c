@@ -30,6 +30,8 @@ static const char all[] =
     "  array N = 3 i32[] stride []\n"
     "  private s f32x16[4, 2] stride [2, 1]\n"
     "  scratch .5 f64[3] stride [1]\n"
+    "  shared .6 f32[4, 32] stride [32, 1] swizzle 128 unit 4 rows 2\n"
+    "  shared .7 f32[4, 32] stride [32, 1] swizzle 128\n"
     "  %1 = id grid\n"
     "  %2 = trip 0\n"
     "  %3 = stride X 0\n"
@@ -86,7 +88,7 @@ static void round_trip(void **state) {
     assert_string_equal(text_of(b, loop), all);
     const twi_func *f = &loop->func.at[0];
     assert_string_equal(twi_text(&b->ctx->names, loop->kernel), "all.+");
-    assert_int_equal(f->object.n, 6);
+    assert_int_equal(f->object.n, 8);
     assert_int_equal(f->object.at[1].dynamic, 1);
     unsigned named = 0;
     for (uint32_t v = 1; v < f->ins.n; v++)
@@ -189,7 +191,7 @@ static void damaged(void **state) {
     static char text[sizeof all];
     unsigned whole = 0;
     for (size_t k = 0; k < n + 4000; k++) {
-        void *own;
+        void *own = NULL;
         assert_int_equal(setup(&own), 0);
         bench *b = own;
         memcpy(text, all, n);

@@ -215,6 +215,39 @@ static void broken(void **state) {
     judge(b, list, sizeof list / sizeof *list);
 }
 
+/* Swizzled objects: whose they are, their rows, and what may be touched at once. */
+static void swizzled(void **state) {
+    static const char text[] = "loop k target simt4\n"
+                               "argument 1 Y out f32[4, 16]\n"
+                               "entry main {\n launch f grid 1\n}\n"
+                               "func f entry 0 scope 0 implicit lanes 4 subs 1 {\n"
+                               "  array Y = 1 f32[4, 16] stride [16, 1]\n"
+                               "  shared t f32[4, 16] stride [16, 1] swizzle 64\n"
+                               "  %1 = id lane\n"
+                               "  unroll %2 in 4 {\n"
+                               "    %3 = mul %2, 4\n"
+                               "    %40 = const 1 : f32\n"
+                               "    %4 = splat %40 : f32x4\n"
+                               "    store t[%1, %3] = %4 align 16\n"
+                               "  }\n"
+                               "  %5 = load t[%1, 0] align 16 : f32x4\n"
+                               "  store Y[%1, 0] = %5\n"
+                               "}\n";
+    static const edit list[] = {
+        {text, "swizzle 64", "swizzle 64", 0, ""},
+        {text, "swizzle 64", "swizzle 32 rows 4", 0, ""},
+        {text, "swizzle 64", "swizzle 128", TWI_LOOP_E_V1, "rows are not whole spans"},
+        {text, "swizzle 64", "swizzle 48", TWI_LOOP_E_V1, "powers of two"},
+        {text, "swizzle 64", "swizzle 64 unit 8", TWI_LOOP_E_V8, "by units of 8"},
+        {text, "%5 = load t[%1, 0] align 16", "%5 = load t[%1, 0]", TWI_LOOP_E_V8, "aligned to 0"},
+        {text, "[%1, %3] = %4 align 16", "[%1, %3] = %4 align 4", TWI_LOOP_E_V8, "aligned to 4"},
+        {text, "stride [16, 1] swizzle", "stride [1, 4] swizzle", TWI_LOOP_E_V1, "rows"},
+        {text, "shared t", "private t", TWI_LOOP_E_V1, "only shared objects"},
+        {text, "implicit lanes 4", "explicit lanes 4", TWI_LOOP_E_V1, "only shared objects"},
+    };
+    judge(*state, list, sizeof list / sizeof *list);
+}
+
 /* V5: indices of 32 bits. */
 static void narrow(void **state) {
     static const edit list[] = {
@@ -248,6 +281,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(correct, setup, teardown),
         cmocka_unit_test_setup_teardown(broken, setup, teardown),
+        cmocka_unit_test_setup_teardown(swizzled, setup, teardown),
         cmocka_unit_test_setup_teardown(narrow, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -492,17 +492,32 @@ static void class_is_the_kernels(void **state) {
     assert_string_equal(why.text, "class=canonical, but the kernel's folds are of class free");
 }
 
+static void swizzles(void **state) {
+    static const expectation e[] = {
+        {GEMM, "simt32", GEMM_GPU "stage A: shared, order m k, swizzle 128", ""},
+        {GEMM, "simt32", GEMM_GPU "stage A: shared, order m k, pad 1, swizzle 128",
+         "stage A: pad 1 and swizzle 128: one of them"},
+        {GEMM, "cpu-avx512", GEMM_CPU "stage A: scratch, order m k, swizzle 128",
+         "stage A: swizzle 128: only shared memory has banks"},
+        {GEMM, "simt32", GEMM_GPU "stage A: shared, order m k, swizzle 1024",
+         "stage A: swizzle 1024 unit 16 rows 1 of rows of 128 x 4 B: rows are not whole spans"},
+        {GEMM, "simt32", GEMM_GPU "stage A: shared, order m k, swizzle 128 unit 2",
+         "stage A: swizzle 128 unit 2 rows 1 of rows of 128 x 4 B: a unit holds whole elements"},
+        {GEMM, "simt32", GEMM_SLIM "stage B: shared, order k, swizzle 64",
+         "stage B: swizzle 64: the tile is one row"},
+        {GEMM, "simt32", GEMM_SLIM "value A: swizzle 64",
+         "value A: swizzle 64 without a shared carrier"},
+    };
+    check(state, e, sizeof e / sizeof e[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepted),
-        cmocka_unit_test(atoms),
-        cmocka_unit_test(atoms_of_targets),
-        cmocka_unit_test(maps),
-        cmocka_unit_test(places),
-        cmocka_unit_test(orders),
-        cmocka_unit_test(splits),
-        cmocka_unit_test(stages),
-        cmocka_unit_test(class_is_the_kernels),
+        cmocka_unit_test(accepted),         cmocka_unit_test(atoms),
+        cmocka_unit_test(atoms_of_targets), cmocka_unit_test(maps),
+        cmocka_unit_test(places),           cmocka_unit_test(orders),
+        cmocka_unit_test(splits),           cmocka_unit_test(stages),
+        cmocka_unit_test(swizzles),         cmocka_unit_test(class_is_the_kernels),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -85,6 +85,21 @@ static void round_trip(void **state) {
         "slot 4, via regs, window 2\n"
         "stage B: shared, order k n, via async, window 3\n"
         "entry main\n");
+    goes_round(
+        ctx, gemm_of(ctx, 256, 256, 64, TW_ORDER_FREE),
+        "plan gemm/0 class=free\n"
+        "frame f: m = grid 2, sub 4@2, slot 8, lane 4@8 ; n = grid 2, sub 2, slot 2, lane 8, "
+        "slot 4 ; k = serial 4, loop 4, slot 4\n"
+        "stage A: shared, order m k, swizzle 64 rows 2, copy m = slot 2, sub 8, lane 8@4 ; "
+        "k = lane 4, slot 4\n"
+        "stage B: shared, order k n, swizzle 128 unit 8, via async, window 3\n"
+        "entry main\n");
+    goes_round(ctx, softmax_of(ctx, 17, 257, TW_ORDER_FREE),
+               "plan softmax/0 class=free\n"
+               "frame f: r = grid 17 ; w = loop 9, lane 32\n"
+               "frame g: r = grid 17 ; w = loop 3, sub 3, lane 32\n"
+               "value p: to g via shared, swizzle 128\n"
+               "entry main\n");
     goes_round(ctx, attention_of(ctx, 64, 96, 32),
                "plan attention/0 class=free\n"
                "frame f: i = grid 4, loop 16 ; d = loop 32 ; e = loop 2, lane 16 ; j = serial 3, "
@@ -228,7 +243,9 @@ static void faults(void **state) {
     fault(ctx, ir, FRAME "stage X: shared, order w, via post\n", 701, "3:31",
           "sync, regs or async");
     fault(ctx, ir, FRAME "stage X: shared, order w, window 9\n", 712, "3:34", "1 to 8");
-    fault(ctx, ir, FRAME "stage X: shared, order w, swizzle 128\n", 714, "3:27", "pad");
+    fault(ctx, ir, FRAME "stage X: shared, order w, swizzle 0\n", 712, "3:35", "1 to 1024");
+    fault(ctx, ir, FRAME "stage X: shared, order w, swizzle 128 unit 32\n", 712, "3:44", "1 to 16");
+    fault(ctx, ir, FRAME "value p: swizzle 64 rows 129\n", 712, "3:26", "1 to 128");
     fault(ctx, ir, FRAME "stage X: shared, order\n", 701, "3:18", "digits");
     fault(ctx, ir, FRAME "entry main: align16 Z\n", 711, "3:21", "'Z'");
     fault(ctx, ir, FRAME "entry main: align24 X\n", 712, "3:13", "align24");

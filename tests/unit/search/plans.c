@@ -63,6 +63,8 @@ static void packed(void **state) {
 static void shared(void **state) {
     (void)state;
     legal_for_all_cases("gemm.shared.plan", "simt32");
+    legal_for_all_cases("gemm.swizzle.plan", "simt32");
+    legal_for_all_cases("gemm.swizzle1.plan", "simt1");
     legal_for_all_cases("gemm.shared4.plan", "simt4");
     legal_for_all_cases("gemm.shared4.plan", "simt32");
 }
