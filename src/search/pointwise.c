@@ -68,6 +68,17 @@ static bool tile_maps(const twi_view *v, tile t, unsigned a, unsigned b, twi_fra
            twi_view_map(v, a, along, &f->map[a]) && twi_view_map(v, b, other, &f->map[b]);
 }
 
+/* Rows of shared memory whose columns fall on different banks: the same turns without a pad's
+ * bytes, by elements over what all banks hold of a row. False: there is no such swizzle. */
+static bool swizzled(const twi_view *v, twi_place *place, int64_t side) {
+    enum { BANK = 4 };
+    const int64_t elem = (int64_t)tw_elem_size((tw_elem)twi_ins_of(v->ir, place->value)->type.elem);
+    const int64_t all = (int64_t)v->caps->lane * BANK, row = side * elem;
+    place->pad = 0;
+    place->swizzle = (twi_swizzle){(uint16_t)(row < all ? row : all), (uint8_t)elem, 1};
+    return !twi_swizzle_fault(place->swizzle, elem, side);
+}
+
 static void one_tile(twi_offers *o, tile t, twi_id stored) {
     const twi_view *v = o->view;
     unsigned from = (unsigned)v->unit_load, to = (unsigned)v->unit;
@@ -83,6 +94,12 @@ static void one_tile(twi_offers *o, tile t, twi_id stored) {
     place->via = v->caps->family == TWI_FAMILY_SIMT ? TWI_TO_SHARED : TWI_TO_PRIVATE;
     place->pad = v->caps->family == TWI_FAMILY_SIMT; /* rows and columns fall on different banks */
     twi_offer(o, "pointwise", p);
+    if (place->pad) {
+        twi_plan *other = TWI_NEW(v->arena, twi_plan);
+        twi_plan_copy(v->arena, other, p);
+        if (swizzled(v, twi_plan_set_place(v->arena, other, stored), t.side))
+            twi_offer(o, "pointwise", other);
+    }
 }
 
 static void transposed(twi_offers *o) {

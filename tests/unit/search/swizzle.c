@@ -5,7 +5,7 @@
 #include "../loop/dense.h"
 #include "../plan/kernels.h"
 #include "lower/lower.h"
-#include "search/search.h"
+#include "search/view.h"
 
 enum { SIDE = 32, BANKS = 32, BANK = 4, LANES = 32 };
 
@@ -142,6 +142,44 @@ static void transposes(void **state) {
     tw_context_destroy(ctx);
 }
 
+/* The swizzled transposes in the list; each takes no more turns than the same with a pad, and less
+ * memory. */
+static unsigned in_list(tw_context *ctx, const char *target) {
+    twi_caps caps;
+    twi_candidate *c;
+    unsigned found = 0;
+    tw_ir *ir = transpose_of(ctx, 1000, 1001);
+    assert_true(twi_caps_named(ctx, target, &caps));
+    const uint32_t n = twi_search_list(&ctx->arena, ir, &caps, NULL, 0, &c);
+    for (uint32_t k = 0; k < n; k++) {
+        twi_plan *padded = TWI_NEW(&ctx->arena, twi_plan);
+        uint32_t twin = 0;
+        twi_plan_copy(&ctx->arena, padded, c[k].plan);
+        if (!c[k].legal || !padded->place.n || !padded->place.at[0].swizzle.span)
+            continue;
+        padded->place.at[0].swizzle.span = 0;
+        padded->place.at[0].pad = 1;
+        while (twin < n && !twi_same_plan(ir, padded, c[twin].plan))
+            twin++;
+        assert_true(twin < n && c[twin].legal);
+        assert_true(c[k].features.turns <= c[twin].features.turns);
+        assert_true(c[k].features.shared_bytes < c[twin].features.shared_bytes);
+        found++;
+    }
+    return found;
+}
+
+static void proposed(void **state) {
+    (void)state;
+    tw_context *ctx = tw_context_create(NULL);
+    assert_true(in_list(ctx, "simt32") >= 10);
+    assert_true(in_list(ctx, "sm_90a") >= 10);
+    assert_true(in_list(ctx, "simt4") >= 1);
+    assert_int_equal(in_list(ctx, "simt1"), 0); /* one lane, no conflicts */
+    assert_int_equal(in_list(ctx, "cpu-avx512"), 0);
+    tw_context_destroy(ctx);
+}
+
 /* Carriers whose rows a swizzle does not fit. */
 static void refused(void **state) {
     (void)state;
@@ -169,6 +207,7 @@ static void refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(transposes), cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(transposes), cmocka_unit_test(refused),
+                                       cmocka_unit_test(proposed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
