@@ -339,7 +339,7 @@ static bool is_view(const twi_larray *a, const twi_object *o) {
     for (unsigned d = 0; d < a->rank; d++)
         declared *= a->extent[d];
     for (unsigned d = o->rank; d-- > 0; seen *= o->extent[d])
-        if (o->stride[d] != seen || o->extent[d] <= 0)
+        if (o->stride[d] != seen || o->extent[d] < 0)
             return false;
     return !o->dynamic && o->rank && seen == declared;
 }

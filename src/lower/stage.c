@@ -286,19 +286,25 @@ static twi_lid tile_digit(twi_lowering *w, const part *p, unsigned first, int64_
                  : rest(w, twi_w_ix(w, TWI_IDIV, whole, twi_w_int(w, weight)), p->extent, unit);
 }
 
+/* The first digit of an axis that is the copy's own. */
+static unsigned own_digits(const twi_lowering *w, const twi_stage_plan *s, unsigned axis) {
+    return twi_w_map(w, axis)->n - s->copy[axis].n;
+}
+
 /* Index of the copy's open digits in the parts of the tile, for `count` elements in a row. */
 static void copied_index(twi_lowering *w, const copy *c, unsigned count, twi_lid *index) {
     index += version_index(w, c->stage, index);
     for (unsigned k = 0; k < c->n; k++) {
         const part *p = &c->part[k];
-        const unsigned first = twi_w_map(w, p->axis)->n - c->stage->copy[p->axis].n;
-        index[k] = tile_digit(w, p, first, k + 1 == c->n ? count : 1);
+        index[k] = tile_digit(w, p, own_digits(w, c->stage, p->axis), k + 1 == c->n ? count : 1);
     }
 }
 
-static void open_copy(twi_lowering *w, unsigned level) {
+/* Those of the copy alone: loops around, of the tile's axes and of others, are open. */
+static void open_copy(twi_lowering *w, const twi_stage_plan *s, unsigned level) {
     for (unsigned a = 0; a < w->ir->axis.n; a++)
-        for (unsigned d = 0; (w->frame->axes >> a & 1) && d < twi_w_map(w, a)->n; d++)
+        for (unsigned d = own_digits(w, s, a); (s->copy_axes >> a & 1) && d < twi_w_map(w, a)->n;
+             d++)
             if (twi_w_map(w, a)->d[d].level == level)
                 twi_w_open(w, a, d);
 }
@@ -330,7 +336,7 @@ static bool copied_run(const twi_lowering *w, const twi_stage_plan *s, const par
                        uint32_t object, twi_run *run) {
     const twi_map *m = twi_w_map(w, fastest->axis);
     const int d = twi_innermost_digit(m);
-    if (fastest->weight != 1 || d < (int)m->n - s->copy[fastest->axis].n ||
+    if (fastest->weight != 1 || d < (int)own_digits(w, s, fastest->axis) ||
         m->d[d].level != TWI_LV_SLOT)
         return false;
     *run = (twi_run){.axis = fastest->axis, .digit = (unsigned)d};
@@ -341,11 +347,12 @@ static bool copied_run(const twi_lowering *w, const twi_stage_plan *s, const par
 }
 
 /* Element by element, what a wide load would have fetched. */
-static void fill_buffer(twi_lowering *w, twi_id load) {
+static void fill_buffer(twi_lowering *w, const twi_stage_plan *s) {
+    const twi_id load = s->value;
     twi_lid index[TWI_MAX_RANK];
     const unsigned depth = twi_w_depth(w);
     const uint32_t mark = twi_w_scope(w);
-    open_copy(w, TWI_LV_SLOT);
+    open_copy(w, s, TWI_LV_SLOT);
     w->copying = true;
     const twi_lid x = twi_w_array_load(w, load, true);
     w->copying = false;
@@ -360,7 +367,7 @@ static void take(twi_lowering *w, const copy *c) {
     if (twi_w_is_wide(w, c->stage->value))
         twi_w_fetch(w, c->stage->value);
     else
-        fill_buffer(w, c->stage->value);
+        fill_buffer(w, c->stage);
 }
 
 /* What a worker has of a copied run leaves its buffer by whole vectors. */
@@ -385,7 +392,7 @@ static void put(twi_lowering *w, const copy *c) {
         store_runs(w, c);
         return;
     }
-    open_copy(w, TWI_LV_SLOT);
+    open_copy(w, c->stage, TWI_LV_SLOT);
     w->copying = !w->buffer[c->stage->value];
     twi_lid x = twi_w_array_load(w, c->stage->value, true);
     w->copying = false;
@@ -418,7 +425,7 @@ static void copy_by_map(twi_lowering *w, unsigned stage,
     twi_w_leader(w, w->frame->axes, &lead);
     if (lead.scalar)
         twi_w_if(w, lead.scalar);
-    open_copy(w, TWI_LV_LOOP);
+    open_copy(w, s, TWI_LV_LOOP);
     c.runs = copied_run(w, s, &c.part[c.n - 1], c.object, &c.run);
     part_of(w, &c);
     twi_w_shut(w, depth);
@@ -437,7 +444,7 @@ static void issue(twi_lowering *w, const copy *c) {
     const bool wide = c->runs && twi_w_run_of(w, load, &run) && run.axis == c->run.axis &&
                       run.digit == c->run.digit && run.count == c->run.count;
     if (!wide)
-        open_copy(w, TWI_LV_SLOT);
+        open_copy(w, c->stage, TWI_LV_SLOT);
     w->copying = true;
     const twi_lid x = wide ? twi_w_load_run(w, load) : twi_w_array_load(w, load, true);
     w->copying = false;

@@ -5,14 +5,6 @@
 #include "plan/rules_parts.h"
 #include "plan/words.h"
 
-static int64_t inside(const twi_map *m) {
-    int64_t n = 1;
-    for (unsigned i = 0; i < m->n; i++)
-        if (twi_stage_inside(m->d[i].level))
-            n *= m->d[i].extent;
-    return n;
-}
-
 /* Each inside digit of the value's axes stands once in the order, and nothing else does. */
 static bool order_fits(const twi_judge *j, const twi_stage_plan *s, const twi_frame *f) {
     const char *name = twi_value_name(j->ir, s->value);
@@ -95,6 +87,22 @@ static int64_t copy_slots(const twi_stage_plan *s) {
     return slots;
 }
 
+/* Positions of an axis that the tile has; 0: they do not lie one behind the other. */
+static int64_t positions(const twi_stage_plan *s, const twi_map *m, unsigned axis) {
+    int64_t n = 1;
+    bool beyond = false;
+    for (unsigned d = m->n; d-- > 0;) {
+        bool held = false;
+        for (unsigned k = 0; k < s->n; k++)
+            held = held || (s->order[k].axis == axis && s->order[k].digit == d);
+        if (held && beyond && m->d[d].extent > 1)
+            return 0;
+        n *= held ? m->d[d].extent : 1;
+        beyond = beyond || (!held && m->d[d].extent != 1);
+    }
+    return n;
+}
+
 static bool copy_fits(const twi_judge *j, const twi_stage_plan *s, const twi_frame *f) {
     const char *name = twi_value_name(j->ir, s->value);
     uint64_t axes = 0;
@@ -114,11 +122,17 @@ static bool copy_fits(const twi_judge *j, const twi_stage_plan *s, const twi_fra
                 return twi_refuse(j->why, "stage %s: copy %s = %s: no %s digits in a copy", name,
                                   twi_judge_axis(j, a), twi_judge_map(j, m),
                                   twi_level_name(m->d[i].level));
-        if (twi_map_extent(m) != inside(&f->map[a]))
+        const int64_t has = positions(s, &f->map[a], a);
+        if (!has)
+            return twi_refuse(j->why,
+                              "stage %s: copy %s: positions of the tile lie apart, around those of "
+                              "a loop that it does not hold",
+                              name, twi_judge_axis(j, a));
+        if (twi_map_extent(m) != has)
             return twi_refuse(j->why,
                               "stage %s: copy %s = %s covers %lld positions, the tile has %lld",
                               name, twi_judge_axis(j, a), twi_judge_map(j, m),
-                              (long long)twi_map_extent(m), (long long)inside(&f->map[a]));
+                              (long long)twi_map_extent(m), (long long)has);
     }
     const int64_t slots = copy_slots(s);
     if (slots > j->caps->slots)
