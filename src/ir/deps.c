@@ -9,6 +9,8 @@
  * all that the bounds depend on, lo(i) and hi(i) included. But a value over an axis whose bound is
  * hi(i) is the same for all i of one block, so it does not gain i: keys of a causal attention stay
  * one tile for all queries.
+ *
+ * An atomic happens once an instance, whatever it speaks of.
  */
 #include "ir/ir.h"
 
@@ -63,10 +65,24 @@ static uint64_t carried(const state *s, uint32_t region, uint32_t k) {
     return (set | s->all_bounds[step]) & ~bit(step);
 }
 
+/* Instances of the scope are told apart by these; of tiled axes by blocks, which have no position.
+ */
+static uint64_t instances(const tw_ir *ir, uint32_t region) {
+    uint64_t set = 0;
+    while (region && ir->region.at[region].kind != TWI_REGION_PAR)
+        region = ir->region.at[region].parent;
+    const twi_region *r = &ir->region.at[region];
+    for (uint32_t k = 0; region && k < r->axes.n; k++)
+        set |= ir->axis.at[r->axes.at[k]].kind == TWI_AXIS_INDEX ? bit(r->axes.at[k]) : 0;
+    return set;
+}
+
 static uint64_t ins_deps(const state *s, twi_id v, uint32_t region) {
     const tw_ir *ir = s->ir;
     const twi_ins *ins = &ir->ins.at[v];
     uint64_t set = ins->type.axes;
+    if (ins->op == TWI_ATOMIC)
+        set |= instances(ir, region);
     if (ins->op == TWI_CARRY)
         return set | carried(s, region, ins->attr);
     if (ins->op == TWI_RESULT)

@@ -72,6 +72,7 @@ static bool linked(twi_check *c, twi_lid first, twi_lid parent, unsigned depth) 
         for (uint32_t k = 0; k < i->nargs; k++) {
             twi_lid a = twi_larg(f, v, k);
             if (a == 0 || a >= f->ins.n || !c->at[a] || a == v || f->ins.at[a].count == 0 ||
+                (twi_check_has_body(f->ins.at[a].op) && !twi_check_inside(c, v, a)) ||
                 !(c->parent[a] == 0 || c->parent[a] == parent ||
                   twi_check_inside(c, v, c->parent[a]))) {
                 twi_check_fail(

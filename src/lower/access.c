@@ -141,8 +141,9 @@ static twi_mask inside(twi_lowering *w, twi_id id, const form *f) {
 }
 
 /* A checked access that takes place (mask) and is not inside: the least instance is told. */
-static void report_outside(twi_lowering *w, const form *f, const twi_mask *mask,
+static void report_outside(twi_lowering *w, twi_id id, const form *f, const twi_mask *mask,
                            const twi_mask *in) {
+    const uint64_t axes = twi_access_axes(w->ir, id) | twi_ins_of(w->ir, id)->type.axes;
     uint32_t object = 1;
     while (w->c.f->object.at[object].array != w->c.loop->status)
         object++;
@@ -152,7 +153,7 @@ static void report_outside(twi_lowering *w, const form *f, const twi_mask *mask,
     twi_lid bad = twi_w_ix(w, TWI_NOT, within, 0);
     twi_lid real = twi_mask_bool(w, mask, mask->count ? f->count : 1);
     bad = real ? twi_w_ix(w, TWI_AND, bad, real) : bad;
-    twi_lid instance = twi_w_instance(w), index = twi_w_int(w, 0);
+    twi_lid instance = twi_w_instance(w, axes), index = twi_w_int(w, 0);
     const unsigned count = twi_w_count(w, bad) > 1 ? twi_w_count(w, bad) : twi_w_count(w, instance);
     twi_laccess a = {.object = object, .merge = TWI_MIN, .mask = TWI_MASK_BOOL};
     index = twi_w_splat(w, index, count);
@@ -164,7 +165,7 @@ static void report_outside(twi_lowering *w, const form *f, const twi_mask *mask,
 static void keep_inside(twi_lowering *w, twi_id id, const form *f, twi_mask *mask) {
     const twi_mask in = inside(w, id, f);
     if (w->ir->access.at[twi_ins_of(w->ir, id)->attr].proof == TWI_ACCESS_CHECKED)
-        report_outside(w, f, mask, &in);
+        report_outside(w, id, f, mask, &in);
     if (in.scalar)
         twi_mask_and(w, mask, in.scalar);
     if (in.vector)
@@ -339,7 +340,7 @@ static void fill_outside(twi_lowering *w, twi_id load, const twi_run *run, const
     const twi_mask in = inside(w, load, f);
     twi_lid index[TWI_MAX_RANK];
     tw_elem storage = (tw_elem)w->c.f->object.at[w->buffer[load]].elem;
-    report_outside(w, f, mask, &in);
+    report_outside(w, load, f, mask, &in);
     if (!in.scalar)
         return;
     twi_lid other = outside_value(w, storage), digit = w->digit[run->axis][run->digit];

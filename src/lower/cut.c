@@ -6,7 +6,7 @@
 uint64_t twi_access_axes(const tw_ir *ir, twi_id v) {
     const twi_ins *i = twi_ins_of(ir, v);
     const twi_access *a = &ir->access.at[i->attr];
-    uint64_t axes = 0;
+    uint64_t axes = i->op == TWI_ATOMIC ? i->type.axes : 0;
     for (unsigned d = 0; d < ir->array.at[a->array].rank; d++)
         axes |= ir->ix.at[a->ix[d]].axes;
     for (unsigned k = 0; k < i->nargs; k++)

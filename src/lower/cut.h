@@ -36,7 +36,8 @@ void twi_cut_scope(twi_arena *arena, const tw_ir *ir, const twi_plan *plan, uint
                    twi_cut *out);
 /* Does the scope store the array? Does it load it? */
 bool twi_scope_touches(const twi_cut *cut, uint32_t array, unsigned op);
-/* All index axes and value axes of a STORE or LOAD (lifted IR). */
+/* All index axes and value axes of a LOAD or STORE, of an ATOMIC those of its instances (lifted
+ * IR). */
 uint64_t twi_access_axes(const tw_ir *ir, twi_id v);
 
 #endif

@@ -142,18 +142,20 @@ twi_lid twi_w_span(twi_lowering *w, unsigned axis) {
                     twi_w_int(w, 0));
 }
 
-twi_lid twi_w_instance(twi_lowering *w) {
+twi_lid twi_w_instance(twi_lowering *w, uint64_t axes) {
     const twi_region *scope = &w->ir->region.at[w->cut.scope];
     twi_lid n = twi_w_int(w, 0);
     for (uint32_t k = 0; k < scope->axes.n; k++) {
         const unsigned a = scope->axes.at[k];
         const int64_t block = w->ir->axis.at[a].block, extent = twi_axis_extent(w->ir, a);
         const bool blocks = w->ir->axis.at[a].kind == TWI_AXIS_BLOCK;
-        twi_lid at = blocks                   ? w->digit[a][0]
-                     : (int)a == w->lane_axis ? twi_w_positions(w, a)
-                                              : twi_w_position(w, a);
-        if (!blocks)
-            at = twi_w_ix(w, TWI_SUB, at, twi_w_lo(w, a));
+        twi_lid at = twi_w_int(w, 0);
+        if (blocks)
+            at = w->digit[a][0];
+        else if (axes >> a & 1)
+            at = twi_w_ix(w, TWI_SUB,
+                          (int)a == w->lane_axis ? twi_w_positions(w, a) : twi_w_position(w, a),
+                          twi_w_lo(w, a));
         const int64_t count = blocks ? (extent + block - 1) / block : extent;
         n = twi_w_ix(w, TWI_ADD, twi_w_ix(w, TWI_MUL, n, twi_w_int(w, count)), at);
     }

@@ -372,29 +372,12 @@ static bool frames_fit(const judge *j) {
     return true;
 }
 
-/* Grid and serial digits of an axis, then those of the copy. */
-static bool copies_fit(const judge *j, const twi_stage_plan *s) {
-    for (unsigned a = 0; a < j->ir->axis.n; a++) {
-        unsigned n = s->copy_axes >> a & 1 ? s->copy[a].n : 0;
-        const twi_map *m = &j->frame->map[a];
-        for (unsigned d = 0; n && d < m->n; d++)
-            n += m->d[d].level == TWI_LV_GRID || m->d[d].level == TWI_LV_SERIAL;
-        if (n > TWI_MAX_DIGITS)
-            return twi_refuse(j->why, "stage %s: a copy of %u digits > %d",
-                              twi_value_name(j->ir, s->value), n, TWI_MAX_DIGITS);
-    }
-    return true;
-}
-
 static bool stages_fit(const judge *j) {
     for (unsigned s = 0; s < j->plan->stages; s++)
         if (j->plan->stage[s].n + (j->plan->stage[s].window > 1) > TWI_MAX_RANK)
             return twi_refuse(j->why, "stage %s: %u digits > %d",
                               twi_value_name(j->ir, j->plan->stage[s].value), j->plan->stage[s].n,
                               TWI_MAX_RANK - (j->plan->stage[s].window > 1));
-    for (unsigned s = 0; s < j->plan->stages; s++)
-        if (!copies_fit(j, &j->plan->stage[s]))
-            return false;
     return true;
 }
 

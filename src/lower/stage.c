@@ -9,13 +9,6 @@ static uint64_t load_axes(const twi_lowering *w, const twi_stage_plan *s) {
     return twi_ins_of(w->ir, s->value)->type.axes;
 }
 
-static bool holds(const twi_stage_plan *s, unsigned axis, unsigned digit) {
-    for (unsigned k = 0; k < s->n; k++)
-        if (s->order[k].axis == axis && s->order[k].digit == digit)
-            return true;
-    return false;
-}
-
 static const twi_digit *digit_of(const twi_lowering *w, const twi_stage_plan *s, unsigned k) {
     return &twi_w_map(w, s->order[k].axis)->d[s->order[k].digit];
 }
@@ -56,7 +49,8 @@ int twi_w_stage_level(const twi_lowering *w, unsigned stage, const twi_axis_digi
     const twi_stage_plan *s = &w->plan->stage[stage];
     int level = 0;
     for (unsigned k = 0; k < n; k++)
-        if (load_axes(w, s) >> loops[k].axis & 1 && !holds(s, loops[k].axis, loops[k].digit))
+        if (load_axes(w, s) >> loops[k].axis & 1 &&
+            !twi_stage_holds(s, loops[k].axis, loops[k].digit))
             level = (int)k + 1;
     return level;
 }
@@ -157,7 +151,7 @@ static bool is_opened(const twi_digit *d) {
 /* Opens the digits of one axis that the stage holds, most significant first. */
 static void open_axis(twi_lowering *w, const twi_stage_plan *s, unsigned axis) {
     for (unsigned d = 0; d < twi_w_map(w, axis)->n; d++)
-        if (holds(s, axis, d) && is_opened(&twi_w_map(w, axis)->d[d]))
+        if (twi_stage_holds(s, axis, d) && is_opened(&twi_w_map(w, axis)->d[d]))
             twi_w_open(w, axis, d);
 }
 
@@ -231,7 +225,7 @@ static twi_frame *copy_frame(twi_lowering *w, const twi_stage_plan *s) {
         twi_map *m = &f->map[a];
         if (!(s->copy_axes >> a & 1))
             continue;
-        while (m->n && holds(s, a, m->n - 1u))
+        while (m->n && twi_stage_holds(s, a, m->n - 1u))
             m->n--;
         for (unsigned d = 0; d < s->copy[a].n; d++)
             m->d[m->n++] = s->copy[a].d[d];

@@ -174,7 +174,8 @@ twi_lid twi_w_position_from(twi_lowering *w, unsigned axis,
 twi_lid twi_w_positions(twi_lowering *w, unsigned axis); /* of all explicit lanes */
 twi_lid twi_w_lo(twi_lowering *w, unsigned axis);
 twi_lid twi_w_hi(twi_lowering *w, unsigned axis);
-twi_lid twi_w_instance(twi_lowering *w); /* row-major number of the scope's instance(s) */
+/* Row-major number of the first instance(s) of those that differ in other axes alone. */
+twi_lid twi_w_instance(twi_lowering *w, uint64_t axes);
 twi_lid twi_w_span(twi_lowering *w,
                    unsigned axis); /* positions there are; of a STEP: in its block */
 twi_lid twi_w_eval(twi_lowering *w, twi_ix x,

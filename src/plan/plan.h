@@ -93,6 +93,14 @@ typedef struct {
     uint8_t ahead;  /* trips of the innermost loop that a load asks for what comes; 0: not */
 } twi_stage_plan;
 
+/* Does a stage's tile have this digit? */
+static inline bool twi_stage_holds(const twi_stage_plan *s, unsigned axis, unsigned digit) {
+    for (unsigned k = 0; k < s->n; k++)
+        if (s->order[k].axis == axis && s->order[k].digit == digit)
+            return true;
+    return false;
+}
+
 typedef struct {
     twi_sym name;
     TWI_VEC(uint32_t) align;

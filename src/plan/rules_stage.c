@@ -87,18 +87,19 @@ static int64_t copy_slots(const twi_stage_plan *s) {
     return slots;
 }
 
-/* Positions of an axis that the tile has; 0: they do not lie one behind the other. */
-static int64_t positions(const twi_stage_plan *s, const twi_map *m, unsigned axis) {
+/* Positions of an axis that the tile has; 0: they do not lie one behind the other. Digits that it
+ * does not hold stay where they are in the copy's map. */
+static int64_t positions(const twi_stage_plan *s, const twi_map *m, unsigned axis, unsigned *stay) {
     int64_t n = 1;
     bool beyond = false;
+    *stay = 0;
     for (unsigned d = m->n; d-- > 0;) {
-        bool held = false;
-        for (unsigned k = 0; k < s->n; k++)
-            held = held || (s->order[k].axis == axis && s->order[k].digit == d);
-        if (held && beyond && m->d[d].extent > 1)
+        const bool held = twi_stage_holds(s, axis, d);
+        if (held && beyond)
             return 0;
         n *= held ? m->d[d].extent : 1;
-        beyond = beyond || (!held && m->d[d].extent != 1);
+        beyond = beyond || !held;
+        *stay += !held;
     }
     return n;
 }
@@ -122,7 +123,8 @@ static bool copy_fits(const twi_judge *j, const twi_stage_plan *s, const twi_fra
                 return twi_refuse(j->why, "stage %s: copy %s = %s: no %s digits in a copy", name,
                                   twi_judge_axis(j, a), twi_judge_map(j, m),
                                   twi_level_name(m->d[i].level));
-        const int64_t has = positions(s, &f->map[a], a);
+        unsigned stay;
+        const int64_t has = positions(s, &f->map[a], a, &stay);
         if (!has)
             return twi_refuse(j->why,
                               "stage %s: copy %s: positions of the tile lie apart, around those of "
@@ -133,6 +135,10 @@ static bool copy_fits(const twi_judge *j, const twi_stage_plan *s, const twi_fra
                               "stage %s: copy %s = %s covers %lld positions, the tile has %lld",
                               name, twi_judge_axis(j, a), twi_judge_map(j, m),
                               (long long)twi_map_extent(m), (long long)has);
+        if (stay + m->n > TWI_MAX_DIGITS)
+            return twi_refuse(j->why, "stage %s: copy %s = %s: %u digits of the copy > %d", name,
+                              twi_judge_axis(j, a), twi_judge_map(j, m), stay + m->n,
+                              TWI_MAX_DIGITS);
     }
     const int64_t slots = copy_slots(s);
     if (slots > j->caps->slots)

@@ -464,6 +464,25 @@ static void stages(void **state) {
          ATTENTION_SIMT "stage K: shared, order j d, copy j = sub 8, slot 4 ; d = lane 32, via "
                         "regs, window 2",
          "stage K: via regs in trips of the text's region over j is not built yet: via sync"},
+    };
+    check(state, e, sizeof e / sizeof e[0]);
+}
+
+static void copies(void **state) {
+    static const expectation e[] = {
+        {GEMM, "simt32",
+         "frame f: m = grid 8, slot 2, loop 1, lane 16 ; n = grid 256 ; k = serial 16, loop 16 "
+         "order m.loop, k.loop around 1\n"
+         "stage A: shared, order k m.slot m.lane, copy m = lane 32 ; k = slot 2, sub 8",
+         "stage A: copy m: positions of the tile lie apart, around those of a loop that it does "
+         "not hold"},
+        {GEMM, "simt32",
+         "frame f: m = grid 4, loop 2, lane 32 ; n = grid 256 ; k = serial 16, loop 16 "
+         "order m.loop, k.loop around 1\n"
+         "stage A: shared, order k m.lane, copy m = slot 1, slot 1, slot 1, loop 1, loop 1, "
+         "loop 1, lane 32 ; k = slot 2, sub 8",
+         "stage A: copy m = slot 1, slot 1, slot 1, loop 1, loop 1, loop 1, lane 32: 9 digits of "
+         "the copy > 8"},
         {GEMM, "simt32", GEMM_GPU "stage A: shared, order m k, copy k = lane 32, slot 4",
          "stage A: the copy maps other axes than the tile has"},
         {GEMM, "simt32",
@@ -513,11 +532,17 @@ static void swizzles(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepted),         cmocka_unit_test(atoms),
-        cmocka_unit_test(atoms_of_targets), cmocka_unit_test(maps),
-        cmocka_unit_test(places),           cmocka_unit_test(orders),
-        cmocka_unit_test(splits),           cmocka_unit_test(stages),
-        cmocka_unit_test(swizzles),         cmocka_unit_test(class_is_the_kernels),
+        cmocka_unit_test(accepted),
+        cmocka_unit_test(atoms),
+        cmocka_unit_test(atoms_of_targets),
+        cmocka_unit_test(maps),
+        cmocka_unit_test(places),
+        cmocka_unit_test(orders),
+        cmocka_unit_test(splits),
+        cmocka_unit_test(stages),
+        cmocka_unit_test(swizzles),
+        cmocka_unit_test(copies),
+        cmocka_unit_test(class_is_the_kernels),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
