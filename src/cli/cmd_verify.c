@@ -301,11 +301,9 @@ static const pairs *turn(const cases *params, size_t k, const pairs *one) {
     return NULL;
 }
 
-/* With --deal each case has the default plan for two of n choices, the next case for the next two.
- */
+/* With --deal each case has the default plan for one of n choices, the next case for the next. */
 static bool has_default(const verify *v, size_t choice, size_t n, size_t k) {
-    const size_t period = v->o->deal && n > 3 ? n / 2 : 1;
-    return v->default_plan && (choice + k) % period == 0;
+    return v->default_plan && (choice + k) % (v->o->deal ? n : 1) == 0;
 }
 
 static bool add_combo(verify *v, const of_kernel *of, const cases *combos, size_t choice,
