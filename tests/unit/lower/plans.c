@@ -512,17 +512,17 @@ static void run_subjects(const subject *list, size_t n, const char *caps_name, m
 
 static void random_plans(void **state) {
     run_subjects(subjects, sizeof subjects / sizeof *subjects, *state, PLAIN, setting("TW_SEED", 0),
-                 setting("TW_PLANS", 3));
+                 setting("TW_PLANS", 2));
 }
 
 static void canonical(void **state) {
     run_subjects(subjects, sizeof subjects / sizeof *subjects, *state, CANONICAL,
-                 setting("TW_SEED", 0), setting("TW_PLANS", 3));
+                 setting("TW_SEED", 0), setting("TW_PLANS", 2));
 }
 
 static void merges_of_folds(void **state) {
     run_subjects(merges, sizeof merges / sizeof *merges, *state, MERGED, setting("TW_SEED", 0),
-                 setting("TW_PLANS", 3) * 3);
+                 setting("TW_PLANS", 2) * 3);
 }
 
 static void given(void **state) {
@@ -551,7 +551,7 @@ static void windows(void **state) {
 static void dots(void **state) {
     run_subjects(given_dots, sizeof given_dots / sizeof *given_dots, *state, PLAIN, 0, 2);
     run_subjects(random_dots, sizeof random_dots / sizeof *random_dots, *state, PLAIN,
-                 setting("TW_SEED", 0), 6 * setting("TW_PLANS", 3));
+                 setting("TW_SEED", 0), 6 * setting("TW_PLANS", 2));
 }
 
 /* The loop IR of a subject's plan. */
