@@ -97,14 +97,6 @@ static int64_t block_columns(const twi_view *v, const twi_matrix *x, int64_t rn)
     return columns > 0 ? columns : 1;
 }
 
-/* Rows of whole vectors, one close behind the other: the machine sees what comes next, and a panel
- * gains nothing. */
-static bool lies_close(const twi_view *v, const twi_matrix *x) {
-    enum { CLOSE = 1024 };
-    const int64_t row = v->axis[x->n].extent * twi_view_bytes(v, x->k);
-    return row <= CLOSE && row % v->caps->vector_bytes == 0;
-}
-
 /* Of packed panels: what is loaded as it lies would be woven again for every row of tiles. */
 static void offer_boxes(twi_offers *o, const twi_matrix *x, panels t, twi_id load) {
     twi_why why;
@@ -121,7 +113,7 @@ void twi_propose_panels(twi_offers *o, const twi_matrix *x) {
     static const uint8_t cuts[][2] = {{1, 1}, {1, 2}, {1, 4}, {2, 1}, {4, 1}}; /* rows, columns */
     const twi_view *v = o->view;
     const twi_id load = column_load(v, x);
-    const unsigned kinds = load && !lies_close(v, x) ? 2 : 1;
+    const unsigned kinds = load ? 2 : 1;
     if (!v->caps->cache_bytes || !v->axis[x->k].known || (v->canonical >> x->k & 1))
         return;
     for (unsigned i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {

@@ -422,6 +422,21 @@ static void sliced_gemm(void **state) {
             assert_true(twi_map_level_extent(&p->frame[0].map[a], TWI_LV_SUB) > 1);
 }
 
+/* Columns of the second operand are packed where many rows use them, also where its rows lie close.
+ */
+static void packed_panels(void **state) {
+    tw_context *ctx = *state;
+    twi_why why;
+    twi_caps caps = caps_of(ctx, "cpu-avx512");
+    const int64_t columns[] = {96, 128, 1024};
+    for (unsigned i = 0; i < sizeof columns / sizeof *columns; i++) {
+        tw_ir *ir = gemm_of(ctx, 1024, columns[i], 256, TW_ORDER_FREE);
+        twi_plans *plans = twi_search_default(&ctx->arena, ir, &caps, NULL, &why);
+        judge(ctx, ir, &caps, plans, &why);
+        assert_int_equal(plans->scope[0].stages, 1);
+    }
+}
+
 /* Of the legal candidates those with a stage by `via` and so many versions; 0: any number. */
 static unsigned copying(tw_context *ctx, const twi_caps *caps, int64_t size, unsigned via,
                         unsigned window) {
@@ -551,6 +566,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(random_gemm, setup, teardown),
         cmocka_unit_test_setup_teardown(wide_reads, setup, teardown),
         cmocka_unit_test_setup_teardown(sliced_gemm, setup, teardown),
+        cmocka_unit_test_setup_teardown(packed_panels, setup, teardown),
         cmocka_unit_test_setup_teardown(copies_ahead, setup, teardown),
         cmocka_unit_test_setup_teardown(overlap, setup, teardown),
         cmocka_unit_test_setup_teardown(operands_take_registers, setup, teardown),
