@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The thread pool. A job is a generation number, and parts are drawn from an atomic counter, so
- * which thread has which part is left open (groups don't depend on each other). Waking a thread
+ * The thread pool. A job is a generation number. Each thread has a share of the parts, the same one
+ * job after job, so that it finds in its caches what it left there; who is done helps the others
+ * (groups don't depend on each other), so nobody waits for a thread that came late. Waking a thread
  * takes longer than a small job, so threads look out for the next job before they sleep; and the
  * caller waits for those alone that came in while there was something to do.
  */
@@ -29,7 +30,8 @@ static void fresh(twi_pool *p) {
     atomic_init(&p->stop, false);
     atomic_init(&p->generation, 0);
     atomic_init(&p->state, 0);
-    atomic_init(&p->next, 0);
+    for (int k = 0; k < TWI_POOL_MOST; k++)
+        atomic_init(&p->share[k].next, 0);
 }
 
 void twi_pool_init(twi_pool *p) { fresh(p); }
@@ -43,12 +45,22 @@ static void rest(void) {
 #endif
 }
 
-static void draw(twi_pool *p) {
-    for (;;) {
-        const int64_t part = atomic_fetch_add(&p->next, 1);
-        if (part >= p->parts)
-            return;
-        p->fn(p->job, part);
+/* Takes the parts of share k, then what is left of those after it. */
+static void draw(twi_pool *p, int k) {
+    for (int i = 0; i < p->shares; i++) {
+        twi_share *s = &p->share[(k + i) % p->shares];
+        int64_t part = atomic_fetch_add(&s->next, 1);
+        for (; part < s->end; part = atomic_fetch_add(&s->next, 1))
+            p->fn(p->job, part);
+    }
+}
+
+static void deal(twi_pool *p, int64_t parts) {
+    for (int64_t k = 0, from = 0; k < p->shares; k++) {
+        twi_share *s = &p->share[k];
+        atomic_store(&s->next, from);
+        from += parts / p->shares + (k < parts % p->shares);
+        s->end = from;
     }
 }
 
@@ -109,7 +121,7 @@ static void *worker(void *arg) {
         if (!come_in(p))
             continue;
         if (index < p->wanted)
-            draw(p);
+            draw(p, index + 1);
         leave(p);
     }
 }
@@ -190,14 +202,14 @@ void twi_pool_run(twi_pool *p, int threads, int64_t parts, twi_part_fn fn, void 
     p->wanted = threads - 1;
     p->fn = fn;
     p->job = job;
-    p->parts = parts;
-    atomic_store(&p->next, 0);
+    p->shares = threads;
+    deal(p, parts);
     atomic_store(&p->turns,
                  p->threads < p->units ? TURNS : 0); /* else they keep others from work */
     atomic_store(&p->state, OPEN);
     atomic_fetch_add(&p->generation, 1);
     wake(p);
-    draw(p);
+    draw(p, 0);
     close_job(p);
     (void)pthread_mutex_unlock(&p->busy);
 }

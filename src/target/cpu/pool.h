@@ -16,6 +16,11 @@
 enum { TWI_POOL_MOST = 256 };
 
 typedef void (*twi_part_fn)(void *job, int64_t part);
+typedef struct { /* parts that are one thread's as long as it is not late */
+    atomic_llong next;
+    int64_t end;
+    char apart[48]; /* from what another thread counts */
+} twi_share;
 typedef struct {
     pthread_mutex_t busy, lock;
     pthread_cond_t start, done;
@@ -32,8 +37,8 @@ typedef struct {
     int wanted; /* threads that take part in the job; it and what follows: while inside alone */
     twi_part_fn fn;
     void *job;
-    atomic_llong next;
-    int64_t parts;
+    int shares;
+    twi_share share[TWI_POOL_MOST];
 } twi_pool;
 
 void twi_pool_init(twi_pool *p);
