@@ -7,9 +7,9 @@ peers by their own bindings, so that small cases hold that too. One thread by it
 oracle; more threads must give the bits that were judged. Where a case moves more than the caches hold, a copy of as many bytes
 (memmove, a part a thread) takes its turns too.
 
-Prints a line a case: microseconds of a call (less is better), the ratio to the best peer (less is better), the verdict. Cases that
-are measured are kept in STATE/PART.json (default build/bench-cpu) and not measured again with the same library and peers;
-BUDGET=seconds ends a call, the next one goes on. K=kernel,.., SHAPES=RxW,.., TYPES=T,.., N=cases limit a run, PEERS=names the peers,
+Prints a line a case: microseconds of a call (less is better), the ratio to the best peer (less is better), the verdict, what
+a peer that says so runs. Cases that are measured are kept in STATE/PART.json (default build/bench-cpu) and not measured again with the same library and peers;
+BUDGET=seconds ends a call, the next one goes on. K=label,.., SHAPES=RxW,.., TYPES=T,.., N=cases limit a run, PEERS=names the peers,
 PEERS_FILE=file.py takes others. When all ran, the table goes to bench/results/ (RESULTS=folder).
 Exit: 0 all within, 1 short, wrong or left, 3 no peer."""
 import ctypes
@@ -33,7 +33,7 @@ from bench.peers.arrays import Array
 from bench.peers.kept import Kept
 
 START = time.monotonic()
-SCHEMA = "tilewright/bench-cpu/2"
+SCHEMA = "tilewright/bench-cpu/3"
 
 
 def setting(name, default):
@@ -72,6 +72,7 @@ class Ours:
             if arg.role == ours.IN:
                 self.kernel.fill(k, k + 1, array.address)
             self.arrays[arg.name.decode()] = array
+        self.kernel.set_scalars(**case.scalars)
         self.call = self.kernel.call([x.address for x in self.arrays.values()])
         self.bytes = sum(x.bytes for x in self.arrays.values())
         self.judged = None
@@ -146,13 +147,13 @@ def measure(steps, clock):
     return {name: sorted(s)[len(s) // 2] for name, s in samples.items()}, samples
 
 
-def join_peers(mine, case, module, peers, threads, notes):
-    """{name: step} of those that compute the same as ours just did; why others do not is noted."""
-    steps = {}
+def join_peers(mine, case, module, peers, record):
+    """{name: step} of those that compute the same as ours just did; what they run, and why others do not, is noted."""
+    steps, threads, kernels, notes = {}, record["threads"], record["kernels"], record["notes"]
     for peer in peers:
         try:
             peer.threads(threads)
-            step = peer.step(case.kernel, mine.arrays)
+            step = peer.step(case.label, mine.arrays)
             if step is None:
                 continue
             result, apart = step(), 0.0
@@ -160,6 +161,8 @@ def join_peers(mine, case, module, peers, threads, notes):
                 apart = module.difference(result, mine.results()[0])
             if apart <= DIFFERENT:
                 steps[peer.name] = step
+                if peer.ran():
+                    kernels[peer.name] = peer.ran()
             else:
                 notes[peer.name] = f"its result is {apart:.3g} of the greatest value apart from ours"
         except Exception as why:  # a peer that fails is told, and the case goes on
@@ -169,8 +172,9 @@ def join_peers(mine, case, module, peers, threads, notes):
 
 def run_case(mine, case, module, peers, threads):
     mine.threads(threads)
-    record = {"case": table.name(case), "threads": threads, "bytes": mine.bytes, "verdict": mine.verdict(), "notes": {}}
-    steps = {"tilewright": mine.step(), **join_peers(mine, case, module, peers, threads, record["notes"])}
+    record = {"case": table.name(case), "type": case.types["T"], "threads": threads, "bytes": mine.bytes, "verdict": mine.verdict(),
+              "kernels": {}, "notes": {}}
+    steps = {"tilewright": mine.step(), **join_peers(mine, case, module, peers, record)}
     if mine.bytes > FAR_BYTES:
         steps["copy"] = Copy(mine.bytes, threads).step()
     medians, samples = measure(steps, time.thread_time_ns if threads == 1 else time.perf_counter_ns)
@@ -189,10 +193,11 @@ def line(record):
         return f"{record['case']:32} {record['absent']}"
     times = "  ".join(f"{name} {ns / 1000:.2f}" for name, ns in record["median_ns"].items())
     ratio = f"ratio {record['ratio']:.3f}" if "ratio" in record else "no peer"
+    ran = "".join(f"  {peer}: {kernel}" for peer, kernel in record["kernels"].items())
     far = f"  {record['copy_rate']:.2f} of the copy rate" if "copy_rate" in record else ""
     notes = "".join(f"\n    {peer}: {why}" for peer, why in record["notes"].items())
     return (f"{record['case']:32} {record['threads']} thread{'s' if record['threads'] > 1 else ' '}  {times} us  {ratio}{far}  "
-            f"{record['verdict']}{notes}")
+            f"{record['verdict']}{ran}{notes}")
 
 
 def hardware():
@@ -215,15 +220,21 @@ def mean(ratios):
 def judge_threads(part, mine, count):
     """The targets of one number of threads; each printed beside its value."""
     good, who = True, f"{count} thread(s), "
-    for peer, most in part.means.items():
+    for peer, elem, most in part.means:
+        asked = [r for r in mine if elem in (None, r["type"]) and (peer == "best" or not words("PEERS") or peer in words("PEERS"))]
         ratios = [r["ratio"] if peer == "best" else r["median_ns"]["tilewright"] / r["median_ns"][peer]
-                  for r in mine if (peer == "best" and "ratio" in r) or peer in r["median_ns"]]
+                  for r in asked if (peer == "best" and "ratio" in r) or peer in r["median_ns"]]
+        what = f"{who}geometric mean of {len(ratios)} ratios{f' of {elem}' if elem else ''} to {peer}"
         if ratios:
-            good = say(f"{who}geometric mean of {len(ratios)} ratios to {peer}", mean(ratios), f"<= {most}", mean(ratios) <= most) and good
-    worst = max((r for r in mine if "ratio" in r), key=lambda r: r["ratio"], default=None)
-    if worst:
-        good = say(f"{who}worst ratio ({worst['case']} to {worst['best_peer']})", worst["ratio"], f"<= {part.worst}",
-                   worst["ratio"] <= part.worst) and good
+            good = say(what, mean(ratios), f"<= {most}", mean(ratios) <= most) and good
+        elif asked:
+            print(f"SHORT {what}, wanted <= {most}")
+            good = False
+    ratios = [r for r in mine if "ratio" in r]
+    if ratios and part.worst:
+        worst, above = max(ratios, key=lambda r: r["ratio"]), sum(r["ratio"] > part.worst for r in ratios)
+        good = say(f"{who}worst ratio ({worst['case']} to {worst['best_peer']}; {above} of {len(ratios)} are above)", worst["ratio"],
+                   f"<= {part.worst}", above == 0) and good
     far = min((r for r in mine if "copy_rate" in r), key=lambda r: r["copy_rate"], default=None)
     if far and part.copy:
         good = say(f"{who}least part of the copy rate ({far['case']})", far["copy_rate"], f">= {part.copy}",
@@ -231,10 +242,14 @@ def judge_threads(part, mine, count):
     return good
 
 
+def wants_peers(part):
+    return bool(part.means or part.worst)
+
+
 def judge(part, records):
     """True: all is as it is wanted."""
     timed = [r for r in records if "absent" not in r]
-    alone = [r["case"] for r in timed if "ratio" not in r]
+    alone = [r["case"] for r in timed if "ratio" not in r and wants_peers(part)]
     if not records:
         print("SHORT no case is named so: see K, SHAPES, TYPES and N")
     if alone:
@@ -265,18 +280,19 @@ def publish(name, tw, module, peers, records):
 
 def wanted(case):
     return all(not words(key) or value in words(key) for key, value in
-               (("K", case.kernel), ("SHAPES", case.shape), ("TYPES", case.types["T"])))
+               (("K", case.label), ("SHAPES", case.shape), ("TYPES", case.types["T"])))
 
 
 class Run:
     """One part: what is kept, what is measured now."""
 
     def __init__(self, name, tw, module, peers):
-        self.name, self.tw, self.module, self.peers, self.part = name, tw, module, peers, table.PARTS[name]
+        self.name, self.tw, self.module, self.part = name, tw, module, table.PARTS[name]
+        self.peers = peers if wants_peers(self.part) else []
         self.cases = [case for case in self.part.cases if wanted(case)][:int(setting("N", "1000"))]
         self.counts = [int(n) for n in setting("THREADS", "1,2").split(",")]
         about = {peer.name: peer.about() for peer in peers}
-        self.kept = Kept(setting("STATE", os.path.join(ROOT, "build/bench-cpu")), name, tw.path, json.dumps(about))
+        self.kept = Kept(setting("STATE", os.path.join(ROOT, "build/bench-cpu")), name, tw.path, SCHEMA + json.dumps(about))
         self.records = []
 
     def one(self, case):
@@ -313,14 +329,14 @@ class Run:
 
 def main():
     tw, module = ours.Tilewright(), find_peers()
-    peers = [peer for peer in module.peers() if not words("PEERS") or peer.name in words("PEERS")]
-    if not peers:
+    peers, parts = [peer for peer in module.peers() if not words("PEERS") or peer.name in words("PEERS")], words("PART") or ["gemm"]
+    if not peers and any(wants_peers(table.PARTS[name]) for name in parts):
         print(f"no peer: {module.absent}")
         return 3
     print(f"{hardware()['processor']}, {os.cpu_count()} cores, Tilewright {tw.version}; absent: {module.absent or 'nothing'}")
     for peer in peers:
         print(f"{peer.name}: {peer.about()}", flush=True)
-    return int(not all([Run(name, tw, module, peers).all() for name in words("PART") or ["gemm"]]))
+    return int(not all([Run(name, tw, module, peers).all() for name in parts]))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What CPU peers compute for our kernels. A peer makes a step for a case's arrays (arrays.py, by our names): a function without
-parameters that gives its result back, as a tensor or an Array, or None where that is written elsewhere each time. What is not
-installed is told by name in `absent`."""
+"""What CPU peers compute for our kernels. A peer makes a step for a case's label (cases.py) and arrays (arrays.py, by our names): a
+function without parameters that gives its result back, as a tensor or an Array; None: it has none for this. ran() names what its
+last step runs, if it says. What is not installed is told by name in `absent`."""
 import ctypes
 import glob
 import os
@@ -14,6 +14,11 @@ try:
 except ImportError as why:
     scipy_openblas32 = None
     absent["openblas"] = str(why)
+try:
+    from . import onednn_peers
+except ImportError as why:
+    onednn_peers = None
+    absent["onednn"] = str(why)
 ROW_MAJOR, AS_IS = 101, 111
 
 
@@ -28,13 +33,16 @@ class OpenBlas:
             getattr(self.lib, words).restype = ctypes.c_char_p
 
     def about(self):
-        return f"{self.lib.scipy_openblas_get_config().decode()}, kernel {self.lib.scipy_openblas_get_corename().decode()}"
+        return f"{self.lib.scipy_openblas_get_config().decode()}, kernel {self.ran()}"
+
+    def ran(self):
+        return self.lib.scipy_openblas_get_corename().decode()
 
     def threads(self, count):
         self.lib.scipy_openblas_set_num_threads(count)
 
-    def step(self, kernel, arrays):
-        if kernel != "gemm":
+    def step(self, label, arrays):
+        if label != "gemm" or arrays["A"].elem != "f32":
             return None
         a, b, result = arrays["A"], arrays["B"], arrays["C"].like()
         (m, k), n = a.shape, b.shape[1]
@@ -76,15 +84,18 @@ class Torch:
     def threads(self, count):
         torch.set_num_threads(count)
 
-    def function(self, kernel):
-        return torch_peers.FUNCTIONS.get(kernel)
+    def ran(self):
+        return ""
 
-    def step(self, kernel, arrays):
+    def function(self, label):
+        return torch_peers.FUNCTIONS.get(label)
+
+    def step(self, label, arrays):
         tensors = {name: tensor(array) for name, array in arrays.items()}
-        if kernel == "gemm":
+        if label == "gemm":
             x, y, z = tensors["A"], tensors["B"], torch.empty_like(tensors["C"])
             return lambda: torch.mm(x, y, out=z)
-        fn = self.function(kernel)
+        fn = self.function(label)
         return fn and (lambda: fn(tensors))
 
 
@@ -95,16 +106,17 @@ class Compiled(Torch):
     def about(self):
         return f"{torch.__version__}, inductor, static shapes"
 
-    def function(self, kernel):
-        fn = torch_peers.FUNCTIONS.get(kernel)
+    def function(self, label):
+        fn = torch_peers.FUNCTIONS.get(label)
         if fn is None:
             return None
         torch._dynamo.reset()
         return torch.compile(fn, dynamic=False)
 
-    def step(self, kernel, arrays):
-        return super().step(kernel, arrays) if kernel != "gemm" else None
+    def step(self, label, arrays):
+        return super().step(label, arrays) if label != "gemm" else None
 
 
 def peers():
-    return ([OpenBlas()] if scipy_openblas32 else []) + ([Torch(), Compiled()] if torch else [])
+    return ([OpenBlas()] if scipy_openblas32 else []) + ([onednn_peers.OneDnn()] if onednn_peers else []) + (
+        [Torch(), Compiled()] if torch else [])

@@ -2,6 +2,8 @@
 """What PyTorch computes for our kernels: eager, by torch.compile and, where triton_peers.py has one, a Triton kernel. TF32 is
 off. Every function takes the arrays by our names and writes no more than its result; each gives the result back, so
 that it can be compared. What is not installed is told by name in `absent`."""
+import math
+
 absent = {}
 try:
     import torch
@@ -35,6 +37,11 @@ def softmax(a):
     return torch.softmax(a["X"], 1)
 
 
+def masked_softmax(a):
+    """A row of which nothing is left is NaN here and 0 in ours: what that would cost is left out."""
+    return torch.softmax(torch.where(a["M"], a["X"], -math.inf), 1)
+
+
 def layernorm(a):
     return F.layer_norm(a["X"], a["X"].shape[1:], a["G"], a["B"], 1e-5)
 
@@ -66,6 +73,15 @@ def gemm(a):
     return torch.mm(a["A"], a["B"])
 
 
+def attention(a):
+    return F.scaled_dot_product_attention(a["Q"], a["K"], a["V"])
+
+
+def causal_attention(a):
+    """Of as many queries as keys: the first query sees the first key alone, as in ours."""
+    return F.scaled_dot_product_attention(a["Q"], a["K"], a["V"], is_causal=True)
+
+
 def transpose(a):
     return a["X"].t().contiguous()
 
@@ -82,8 +98,9 @@ def embedding(a):
     return F.embedding(a["IDS"], a["E"])
 
 
-FUNCTIONS = {f.__name__: f for f in (row_sum, row_max, argmax, softmax, layernorm, residual_layernorm, rmsnorm, gelu_residual,
-                                     swiglu, rope, gemm, transpose, scan, cross_entropy, embedding)}
+FUNCTIONS = {f.__name__: f for f in (row_sum, row_max, argmax, softmax, masked_softmax, layernorm, residual_layernorm, rmsnorm,
+                                     gelu_residual, swiglu, rope, gemm, attention, causal_attention, transpose, scan, cross_entropy,
+                                     embedding)}
 DTYPES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i64": "int64", "i32": "int32",
           "i8": "int8", "u8": "uint8", "bool": "bool"}
 
