@@ -13,13 +13,10 @@ BUDGET=seconds ends a call, the next one goes on. K=label,.., SHAPES=RxW,.., TYP
 PEERS_FILE=file.py takes others. When all ran, the table goes to bench/results/ (RESULTS=folder).
 Exit: 0 all within, 1 short, wrong or left, 3 no peer."""
 import ctypes
-import datetime
 import importlib.util
 import json
 import math
 import os
-import platform
-import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +25,7 @@ sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [ROOT, os.path.join(ROOT, "bench/cpu")]
 import cases as table
+import results
 from bench.peers import cpu_peers, ours
 from bench.peers.arrays import Array
 from bench.peers.kept import Kept
@@ -200,14 +198,6 @@ def line(record):
             f"{record['verdict']}{ran}{notes}")
 
 
-def hardware():
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        text = file.read()
-    found = dict(re.findall(r"^(model name|flags|cpu MHz)\s*:\s*(.*)$", text, re.M))
-    wanted = [flag for flag in found.get("flags", "").split() if flag.startswith(("avx", "fma", "amx"))]
-    return {"processor": found.get("model name", platform.machine()), "cores": os.cpu_count(), "flags": " ".join(wanted)}
-
-
 def say(what, value, target, good):
     print(f"{'ok  ' if good else 'SHORT'} {what}: {value:.3f}, wanted {target}", flush=True)
     return good
@@ -265,19 +255,6 @@ def judge(part, records):
     return good
 
 
-def publish(name, tw, module, peers, records):
-    folder = setting("RESULTS", os.path.join(ROOT, "bench/results"))
-    os.makedirs(folder, exist_ok=True)
-    day = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
-    path = os.path.join(folder, f"cpu-{name}-{day}.json")
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump({"schema": SCHEMA, "part": name, "date": day, "hardware": hardware(), "tilewright": tw.version,
-                   "peers": {peer.name: peer.about() for peer in peers}, "absent": module.absent,
-                   "command": f"make bench-cpu PART={name}", "protocol": __doc__, "rows": records}, file, indent=1)
-        file.write("\n")
-    print(f"{name}: {os.path.relpath(path, ROOT)}", flush=True)
-
-
 def wanted(case):
     return all(not words(key) or value in words(key) for key, value in
                (("K", case.label), ("SHAPES", case.shape), ("TYPES", case.types["T"])))
@@ -323,7 +300,9 @@ class Run:
         left = len(self.cases) - done
         print(f"{self.name}: {done} cases, {len(self.kept.records) - before} measured now, {left} left for another call", flush=True)
         if not left and len(self.cases) == len(self.part.cases) and self.counts == [1, 2]:
-            publish(self.name, self.tw, self.module, self.peers, self.records)
+            about = {peer.name: peer.about() for peer in self.peers}
+            results.publish(SCHEMA, self.name, {"tilewright": self.tw.version, "peers": about, "absent": self.module.absent,
+                                                "protocol": __doc__, "rows": self.records})
         return good and not left
 
 
@@ -333,7 +312,7 @@ def main():
     if not peers and any(wants_peers(table.PARTS[name]) for name in parts):
         print(f"no peer: {module.absent}")
         return 3
-    print(f"{hardware()['processor']}, {os.cpu_count()} cores, Tilewright {tw.version}; absent: {module.absent or 'nothing'}")
+    print(f"{results.hardware()['processor']}, {os.cpu_count()} cores, Tilewright {tw.version}; absent: {module.absent or 'nothing'}")
     for peer in peers:
         print(f"{peer.name}: {peer.about()}", flush=True)
     return int(not all([Run(name, tw, module, peers).all() for name in parts]))
