@@ -5,6 +5,8 @@ last step runs, if it says. What is not installed is told by name in `absent`.""
 import ctypes
 import glob
 import os
+import sys
+import tempfile
 
 from . import torch_peers
 
@@ -72,6 +74,29 @@ def difference(result, array):
     return ((got - want).abs().max() / want.abs().max().clamp(min=1e-300)).item()
 
 
+def onednn_says(step):
+    """The primitives of oneDNN that PyTorch runs in a step, by what oneDNN writes to the process's standard output; "" if none."""
+    if not torch.backends.mkldnn.is_available():
+        return ""
+    flush = ctypes.CDLL(None).fflush
+    with tempfile.TemporaryFile() as file:
+        sys.stdout.flush()
+        flush(None)
+        kept = os.dup(1)
+        os.dup2(file.fileno(), 1)
+        try:
+            with torch.backends.mkldnn.verbose(torch.backends.mkldnn.VERBOSE_ON):
+                step()
+        finally:
+            flush(None)
+            os.dup2(kept, 1)
+            os.close(kept)
+        file.seek(0)
+        words = [line.split(",") for line in file.read().decode(errors="replace").splitlines()]
+    runs = [line[line.index("exec") + 2:] for line in words if "exec" in line]  # exec,cpu,matmul,brg_matmul:avx512_core_amx,..
+    return "; ".join(sorted({" ".join(run[:2]) for run in runs}))
+
+
 class Torch:
     """PyTorch eager; its matrix products of f32 are MKL's, of bf16 oneDNN's. A product is written into one array, as ours is;
     all else makes its result anew, as a program does that calls it."""
@@ -84,16 +109,19 @@ class Torch:
     def threads(self, count):
         torch.set_num_threads(count)
 
+    said = ""
+
     def ran(self):
-        return ""
+        return self.said
 
     def function(self, label):
         return torch_peers.FUNCTIONS.get(label)
 
     def step(self, label, arrays):
-        tensors = {name: tensor(array) for name, array in arrays.items()}
+        tensors, self.said = {name: tensor(array) for name, array in arrays.items()}, ""
         if label == "gemm":
             x, y, z = tensors["A"], tensors["B"], torch.empty_like(tensors["C"])
+            self.said = onednn_says(lambda: torch.mm(x, y, out=z))
             return lambda: torch.mm(x, y, out=z)
         fn = self.function(label)
         return fn and (lambda: fn(tensors))
