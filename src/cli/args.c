@@ -63,7 +63,8 @@ static const option options[] = {
      "random plans are dealt out over the cases; each case has the default plan too, every fourth "
      "has strided arrays"},
     {"--deal", NULL, FLAG, AT(deal), CMD_VERIFY,
-     "with --spread: each case has the default plan for one choice of types and constants in turn"},
+     "with --spread: each case has the default plan for one choice of types and constants in turn; "
+     "those of the same types share the random plans"},
     {"--model", "M", WORD, AT(model), CMD_PLAN | CMD_RUN | CMD_TUNE | CMD_SHOW | CMD_EXPORT,
      "what ranks plans: analytic, calibrated (left out: if the store has it) or calibrate's --out"},
     {"--pin", "PIN", LIST, AT(pin), CMD_PATH | CMD_EXPORT,

@@ -26,7 +26,8 @@ typedef struct {
     tw_source *plans, *loops;
     size_t n_plans;
     uint64_t seed;
-    size_t count; /* random plans: of a case, or of all cases with --spread */
+    size_t count; /* random plans: of a case, or of all cases with --spread, or of some types with
+                     --deal */
     bool default_plan;
     table table;
     size_t passed, failed, unproved;
@@ -245,12 +246,30 @@ static bool bind(verify *v, const tw_ir *ir, const pairs *one, tw_verify_case *c
     return true;
 }
 
-static bool add_one(verify *v, const built *b, const pairs *one, size_t k, size_t of,
-                    bool default_plan) {
+/* What is to be judged: random plans by their numbers, the default one, arrays with gaps. */
+typedef struct {
+    size_t from, to;
+    bool by_default, strided;
+} work;
+
+/* The part of the k-th of n cases; --spread deals the random plans out, and every fourth case has
+ * gaps. */
+static work of_case(const verify *v, work all, size_t k, size_t n) {
+    if (!v->o->spread)
+        return all;
+    return (work){.from = all.from + k * (all.to - all.from) / n,
+                  .to = all.from + (k + 1) * (all.to - all.from) / n,
+                  .by_default = all.by_default,
+                  .strided = all.strided || k % 4 == 3};
+}
+
+static bool add_one(verify *v, const built *b, const pairs *one, work w) {
     tw_verify_case c = {.ir = b->ir,
                         .types = b->types,
-                        .default_plan = default_plan,
-                        .strided = v->o->strided,
+                        .default_plan = w.by_default,
+                        .strided = w.strided,
+                        .seed = v->seed + w.from,
+                        .random_plans = w.to - w.from,
                         .plans = v->plans,
                         .n_plans = v->n_plans,
                         .loops = v->loops,
@@ -259,15 +278,9 @@ static bool add_one(verify *v, const built *b, const pairs *one, size_t k, size_
         return false;
     if (*b->params)
         c.text = tool_format(v->t, "%s %s", b->params, c.text);
-    if (v->o->spread && k % 4 == 3) /* every fourth case has gaps between its elements */
-        c.strided = true;
     if (c.strided)
         c.text = tool_format(v->t, "%s strided", c.text);
-    size_t from = v->o->spread ? k * v->count / of : 0,
-           to = v->o->spread ? (k + 1) * v->count / of : v->count;
-    c.seed = v->seed + from;
-    c.random_plans = to - from;
-    if (default_plan || c.random_plans || c.n_plans || c.n_loops)
+    if (c.default_plan || c.random_plans || c.n_plans || c.n_loops)
         add_case(v, &c);
     return true;
 }
@@ -301,7 +314,30 @@ static const pairs *turn(const cases *params, size_t k, const pairs *one) {
     return NULL;
 }
 
-/* With --deal each case has the default plan for one of n choices, the next case for the next. */
+static bool same_types(const of_kernel *of, const pairs *a, const pairs *b) {
+    for (size_t k = 0; k < tw_program_decls(of->program, of->kernel); k++) {
+        const tw_decl *d = tw_program_decl(of->program, of->kernel, k);
+        if (d->kind == TW_DECL_TYPE && strcmp(pairs_find(a, d->name), pairs_find(b, d->name)) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* --deal: the choices of one set of types share its random plans. */
+static work of_choice(const verify *v, const of_kernel *of, const cases *combos, size_t choice) {
+    size_t n = 0, before = 0;
+    for (size_t k = 0; k < combos->n; k++)
+        if (k == choice || (v->o->deal && same_types(of, &combos->at[k], &combos->at[choice]))) {
+            n++;
+            before += k < choice;
+        }
+    return (work){.from = before * v->count / n,
+                  .to = (before + 1) * v->count / n,
+                  .by_default = v->default_plan,
+                  .strided = v->o->strided};
+}
+
+/* --deal: each case has the default plan for one of n choices, the next case for the next. */
 static bool has_default(const verify *v, size_t choice, size_t n, size_t k) {
     return v->default_plan && (choice + k) % (v->o->deal ? n : 1) == 0;
 }
@@ -311,6 +347,7 @@ static bool add_combo(verify *v, const of_kernel *of, const cases *combos, size_
     const pairs *combo = &combos->at[choice];
     tool *t = v->t;
     cases all = {0}, mine = {0}, constants = {0};
+    const work whole = of_choice(v, of, combos, choice);
     const built *b = build_ir(v, of, combo, &params->at[0]);
     if (!b || !find_cases(v, of, b->ir, &all))
         return false;
@@ -323,8 +360,9 @@ static bool add_combo(verify *v, const of_kernel *of, const cases *combos, size_
     }
     for (size_t k = 0; k < mine.n; k++) {
         b = build_ir(v, of, &constants.at[k], turn(params, k, &mine.at[k]));
-        const bool by_default = has_default(v, choice, combos->n, k);
-        if (!b || !add_one(v, b, &mine.at[k], k, mine.n, by_default))
+        work w = of_case(v, whole, k, mine.n);
+        w.by_default = has_default(v, choice, combos->n, k);
+        if (!b || !add_one(v, b, &mine.at[k], w))
             return false;
     }
     return true;
@@ -378,9 +416,10 @@ static bool add_tile(verify *v) {
     }
     if (!settings_known(t, &v->set, NULL, 0, ir) || !find_cases(v, &(of_kernel){NULL, 0}, ir, &all))
         return false;
+    const work whole = {0, v->count, v->default_plan, v->o->strided};
     for (size_t k = 0; k < all.n; k++)
-        if (!add_one(v, &(built){.ir = ir, .types = "", .params = ""}, &all.at[k], k, all.n,
-                     v->default_plan))
+        if (!add_one(v, &(built){.ir = ir, .types = "", .params = ""}, &all.at[k],
+                     of_case(v, whole, k, all.n)))
             return false;
     return true;
 }

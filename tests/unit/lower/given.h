@@ -203,6 +203,18 @@ static const subject given_plans[] = {
      "frame f: w = grid 2, lane 16 ; r = grid 3, loop 2\n"
      "plan layernorm_backward/1.sum.6 class=free\n"
      "frame f: w = grid 2, lane 16 ; part = loop 3\n"},
+    /* copies inside a loop around: of an axis that the tile lacks, and of one that it has */
+    {"row_sum", "R=17 W=257", "T=f64", "simt32",
+     "plan row_sum/0 class=free\nframe f: r = grid 3, loop 7 ; w = serial 5, loop 63 around 1\n"
+     "stage X: shared, order w, copy w = slot 63, window 4\nentry main\n"},
+    {"row_sum", "R=17 W=257", "T=f64", "simt32",
+     "plan row_sum/0 class=free\n"
+     "frame f: r = grid 3, loop 3, slot 2 ; w = serial 5, loop 63 around 1\n"
+     "stage X: shared, order r.slot w.loop, copy r = slot 2 ; w = loop 9, slot 7\nentry main\n"},
+    /* arrays without elements, two dimensions of which are joined */
+    {"rope", "R=3 H=2 P=0", "T=f32", "simt32",
+     "plan rope/0 class=canonical join r h\nframe f: r_h = grid 6 ; p = grid 1, slot 4\n"
+     "entry main ; entry aligned16: align16 X C S Y\n"},
 };
 
 #endif

@@ -68,18 +68,6 @@ static const subject subjects[] = {
     {"softmax", "R=3 W=65", "T=f32", "cpu-baseline",
      "plan softmax/0 class=free\nframe f: r = grid 3 ; w = loop 17, lane 4\nvalue p: keep "
      "scratch\n"},
-    /* copies inside a loop around: of an axis that the tile lacks, and of one that it has */
-    {"row_sum", "R=17 W=257", "T=f64", "simt32",
-     "plan row_sum/0 class=free\nframe f: r = grid 3, loop 7 ; w = serial 5, loop 63 around 1\n"
-     "stage X: shared, order w, copy w = slot 63, window 4\nentry main\n"},
-    {"row_sum", "R=17 W=257", "T=f64", "simt32",
-     "plan row_sum/0 class=free\n"
-     "frame f: r = grid 3, loop 3, slot 2 ; w = serial 5, loop 63 around 1\n"
-     "stage X: shared, order r.slot w.loop, copy r = slot 2 ; w = loop 9, slot 7\nentry main\n"},
-    /* arrays without elements, two dimensions of which are joined */
-    {"rope", "R=3 H=2 P=0", "T=f32", "simt32",
-     "plan rope/0 class=canonical join r h\nframe f: r_h = grid 6 ; p = grid 1, slot 4\n"
-     "entry main ; entry aligned16: align16 X C S Y\n"},
     {"corpus/planes", "N=3 C=2 P=701", "", NULL, NULL},
     {"corpus/planes", "N=5 C=9 P=3", "", NULL, NULL},
     {"corpus/suffixes", "N=40 D=3 G=4 G1=5", "", "cpu-baseline", NULL},
