@@ -22,9 +22,10 @@ typedef struct twi_caps {
     uint32_t barrier_workers; /* a group whose workers wait for each other has at least so many */
     uint32_t shared;          /* bytes a group at most; 0: none */
     uint32_t private_bytes;   /* simt: of a worker's private arrays together, at most */
-    uint32_t banks;           /* of shared memory, 4 bytes wide */
-    uint32_t slots;           /* elements of unrolled code a value may have (M5) */
-    uint32_t units;           /* cores or multiprocessors */
+    uint32_t group_private_bytes; /* simt: of all workers of a group together, at most */
+    uint32_t banks;               /* of shared memory, 4 bytes wide */
+    uint32_t slots;               /* elements of unrolled code a value may have (M5) */
+    uint32_t units;               /* cores or multiprocessors */
     /* simt: what a unit holds at once: workers, groups, registers, shared bytes; cpu: 1 1 0 0 */
     uint32_t unit_workers, unit_groups, unit_registers, unit_shared;
     uint32_t async_bytes;  /* of the widest copy into shared memory beside its worker; 0: none */

@@ -463,12 +463,17 @@ static bool meetings_fit(const twi_caps *caps, const twi_features *f, twi_why *w
                       f->workers, caps->barrier_workers);
 }
 
-/* Private arrays that no register holds lie in memory that the driver reserves for every worker
- * that may reside on the device, whether the grid has so many or not. */
+/* Private arrays that no register holds lie in memory that a driver reserves for every worker that
+ * may reside on the device, whether the grid has so many or not; or, on a CPU that plays a GPU, for
+ * all workers of a group on the stack of the thread that runs it. */
 static bool private_fits(const twi_caps *caps, const twi_features *f, twi_why *why) {
-    return !caps->private_bytes || f->private_bytes <= caps->private_bytes ||
-           twi_refuse(why, "private arrays: %llu B a worker > %u B",
-                      (unsigned long long)f->private_bytes, caps->private_bytes);
+    const unsigned long long worker = f->private_bytes, group = worker * f->workers;
+    if (caps->private_bytes && worker > caps->private_bytes)
+        return twi_refuse(why, "private arrays: %llu B a worker > %u B", worker,
+                          caps->private_bytes);
+    return !caps->group_private_bytes || group <= caps->group_private_bytes ||
+           twi_refuse(why, "private arrays: %llu B a worker, %llu B a group of %u > %u B", worker,
+                      group, f->workers, caps->group_private_bytes);
 }
 
 /* Does each launch keep to what its features say of it? */

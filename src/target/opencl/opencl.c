@@ -69,6 +69,21 @@ static uint32_t barrier_workers(const twi_cl_device *is) {
     return strstr(is->speaks, "PoCL") || strstr(is->speaks, "pocl") ? 3 : 0;
 }
 
+/* A CPU's driver has the private arrays of all workers of a group on the stack of the thread that
+ * runs it, which is as large as threads are by default (PoCL leaves the size alone). Half of it:
+ * besides the arrays lie there the copies that the driver's compiler keeps of what a worker holds
+ * across barriers. */
+static uint32_t stack_bytes(void) {
+    pthread_attr_t attr;
+    size_t size = 0;
+    if (pthread_attr_init(&attr) != 0)
+        return 1;
+    (void)pthread_attr_getstacksize(&attr, &size);
+    (void)pthread_attr_destroy(&attr);
+    size /= 2;
+    return size == 0 ? 1 : size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+}
+
 /* Costs: those of a GPU in general, or of a CPU that plays one. */
 bool twi_opencl_caps(tw_context *ctx, unsigned index, twi_caps *caps) {
     twi_cl_device is;
@@ -99,6 +114,7 @@ bool twi_opencl_caps(tw_context *ctx, unsigned index, twi_caps *caps) {
     if (cpu) {             /* a unit is a core: one group at a time, worker after worker */
         caps->unit_workers = caps->workers;
         caps->unit_groups = 1;
+        caps->group_private_bytes = stack_bytes();
         caps->unit_registers = caps->unit_shared = 0;
         caps->byte_ns = 0.1;
         caps->cache_byte_ns = caps->near_byte_ns = 0.02;

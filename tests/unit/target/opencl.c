@@ -225,9 +225,41 @@ static void lanes(void **state) {
     assert_int_equal(twi_cl_lanes("", sizes, 5), 1);
 }
 
-int main(void) {
+static const char *self;
+
+static int print_private(void) {
+    tw_context *ctx = tw_context_create(NULL);
+    twi_caps caps;
+    const bool found = twi_opencl_caps(ctx, 0, &caps);
+    if (found)
+        printf("%d %u\n", (int)caps.indexable, caps.group_private_bytes);
+    tw_context_destroy(ctx);
+    return !found;
+}
+
+/* A CPU has private arrays on the stacks of threads: asked of a process whose stacks are small. */
+static void private_arrays_fit_the_stack(void **state) {
+    (void)state;
+    enum { STACK = 1 << 20 };
+    char command[4096];
+    int cpu = 0;
+    unsigned bytes = 0;
+    (void)snprintf(command, sizeof command, "ulimit -s %d && '%s' private", STACK / 1024, self);
+    FILE *p = popen(command, "r");
+    assert_non_null(p);
+    const int read = fscanf(p, "%d %u", &cpu, &bytes);
+    assert_int_equal(pclose(p), 0);
+    assert_int_equal(read, 2);
+    assert_int_equal(bytes, cpu ? STACK / 2 : 0);
+}
+
+int main(int argc, char **argv) {
+    self = argv[0];
+    if (argc > 1 && strcmp(argv[1], "private") == 0)
+        return print_private();
     const struct CMUnitTest tests[] = {
         /* first what must find OpenCL closed */
+        cmocka_unit_test(private_arrays_fit_the_stack),
         cmocka_unit_test(lanes),
         cmocka_unit_test(nothing_to_open),
         cmocka_unit_test_setup_teardown(build_log, start, stop),
