@@ -127,13 +127,13 @@ void twi_cursor_init(twi_cursor *c, twi_loop *loop, uint32_t func) {
  */
 
 /* A multiplication spreads each word over those above; the top bits number the bucket. */
-static uint32_t hash_of(const twi_lins *i, const twi_lid *args) {
+static uint32_t hash_of(const twi_lins *i, const twi_lid *args, uint32_t n) {
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t h =
         ((uint64_t)i->op << 48 | (uint64_t)i->elem << 40 | (uint64_t)i->flags << 32 | i->attr) *
         odd;
     h = (h ^ h >> 32 ^ ((uint64_t)i->count << 32 | i->fold)) * odd;
-    for (uint32_t k = 0; k < i->nargs; k++)
+    for (uint32_t k = 0; k < n; k++)
         h = (h ^ h >> 32 ^ args[k]) * odd;
     return (uint32_t)(h >> 54) % BUCKETS;
 }
@@ -145,11 +145,11 @@ static bool is_open(const twi_cursor *c, twi_lid body) {
     return body == 0;
 }
 
-static bool same(const twi_func *f, twi_lid v, const twi_lins *i, const twi_lid *args) {
+static bool same(const twi_func *f, twi_lid v, const twi_lins *i, const twi_lid *args, uint32_t n) {
     const twi_lins *o = &f->ins.at[v];
     return o->op == i->op && o->elem == i->elem && o->flags == i->flags && o->count == i->count &&
-           o->attr == i->attr && o->nargs == i->nargs && o->fold == i->fold &&
-           (i->nargs == 0 || memcmp(&f->args.at[o->arg], args, i->nargs * sizeof *args) == 0);
+           o->attr == i->attr && o->nargs == n && o->fold == i->fold &&
+           (n == 0 || memcmp(&f->args.at[o->arg], args, n * sizeof *args) == 0);
 }
 
 static void link_in(twi_cursor *c, twi_lid v) {
@@ -164,25 +164,28 @@ static void link_in(twi_cursor *c, twi_lid v) {
     c->last.at[level] = v;
 }
 
-twi_lid twi_lb_raw(twi_cursor *c, twi_lins i, const twi_lid *args, uint32_t n) {
+/* By address: a copy of what has just been written in parts waits for all of them. */
+twi_lid twi_lb_raw(twi_cursor *c, const twi_lins *i, const twi_lid *args, uint32_t n) {
     twi_arena *arena = c->loop->arena;
-    i.nargs = n;
-    bool literal = i.op == TWI_L_LCONST && i.elem == TW_I64;
-    bool pure = twi_loop_pure(i.op) && (!c->apart || literal);
+    bool literal = i->op == TWI_L_LCONST && i->elem == TW_I64;
+    bool pure = twi_loop_pure(i->op) && (!c->apart || literal);
     uint32_t bucket = 0;
     if (pure) {
-        bucket = hash_of(&i, args);
+        bucket = hash_of(i, args, n);
         int looked = 0;
         for (twi_lid v = c->bucket[bucket]; v && looked < LOOK; v = c->chain.at[v], looked++)
-            if (same(c->f, v, &i, args) && is_open(c, c->parent.at[v]))
+            if (same(c->f, v, i, args, n) && is_open(c, c->parent.at[v]))
                 return v;
     }
-    i.arg = c->f->args.n;
-    i.loc = c->loc;
+    const uint32_t first = c->f->args.n;
     for (uint32_t k = 0; k < n; k++)
         twi_push(arena, &c->f->args, args[k]);
     twi_lid v = c->f->ins.n;
-    twi_push(arena, &c->f->ins, i);
+    twi_push(arena, &c->f->ins, *i);
+    twi_lins *at = &c->f->ins.at[v];
+    at->arg = first;
+    at->nargs = n;
+    at->loc = c->loc;
     link_in(c, v);
     while (c->parent.n <= v) {
         twi_push(arena, &c->parent, 0);
@@ -208,7 +211,7 @@ twi_lid twi_lb_bits(twi_cursor *c, tw_elem elem, uint64_t bits, unsigned flags) 
         twi_push(c->loop->arena, &f->constant, bits);
     twi_lins i = {
         .op = TWI_L_LCONST, .elem = (uint8_t)elem, .flags = (uint8_t)flags, .count = 1, .attr = id};
-    return twi_lb_raw(c, i, NULL, 0);
+    return twi_lb_raw(c, &i, NULL, 0);
 }
 
 twi_lid twi_lb_i64(twi_cursor *c, int64_t k) { return twi_lb_bits(c, TW_I64, (uint64_t)k, 0); }
@@ -218,7 +221,7 @@ twi_lid twi_lb_leaf(twi_cursor *c, twi_loop_op op, tw_elem elem, unsigned count,
         return twi_lb_i64(c, 0);
     twi_lins i = {
         .op = (uint16_t)op, .elem = (uint8_t)elem, .count = (uint16_t)count, .attr = attr};
-    return twi_lb_raw(c, i, NULL, 0);
+    return twi_lb_raw(c, &i, NULL, 0);
 }
 
 bool twi_lb_const_of(const twi_cursor *c, twi_lid v, int64_t *k) {
@@ -250,7 +253,7 @@ static twi_lid elementwise(twi_cursor *c, unsigned op, unsigned elem, const twi_
         i.flags = TWI_FLAG_COMBINE;
         i.fold = c->fold;
     }
-    return twi_lb_raw(c, i, same_count, n);
+    return twi_lb_raw(c, &i, same_count, n);
 }
 
 twi_lid twi_lb_op(twi_cursor *c, unsigned op, twi_lid a, twi_lid b, twi_lid d) {
@@ -295,8 +298,10 @@ static twi_lins like(const twi_cursor *c, unsigned op, twi_lid a, unsigned count
 }
 
 twi_lid twi_lb_splat(twi_cursor *c, twi_lid a, unsigned count) {
-    return c->f->ins.at[a].count == count ? a
-                                          : twi_lb_raw(c, like(c, TWI_L_SPLAT, a, count), &a, 1);
+    if (c->f->ins.at[a].count == count)
+        return a;
+    twi_lins i = like(c, TWI_L_SPLAT, a, count);
+    return twi_lb_raw(c, &i, &a, 1);
 }
 
 twi_lid twi_lb_extract(twi_cursor *c, twi_lid a, uint32_t element) {
@@ -309,12 +314,14 @@ twi_lid twi_lb_extract(twi_cursor *c, twi_lid a, uint32_t element) {
         return twi_larg(c->f, a, element);
     twi_lins i = like(c, TWI_L_EXTRACT, a, 1);
     i.attr = element;
-    return twi_lb_raw(c, i, &a, 1);
+    return twi_lb_raw(c, &i, &a, 1);
 }
 
 twi_lid twi_lb_pack(twi_cursor *c, const twi_lid *scalar, unsigned count) {
-    return count == 1 ? scalar[0]
-                      : twi_lb_raw(c, like(c, TWI_L_PACK, scalar[0], count), scalar, count);
+    if (count == 1)
+        return scalar[0];
+    twi_lins i = like(c, TWI_L_PACK, scalar[0], count);
+    return twi_lb_raw(c, &i, scalar, count);
 }
 
 twi_lid twi_lb_permute(twi_cursor *c, twi_lid a, twi_lid b, const int32_t *from, unsigned count) {
@@ -323,7 +330,7 @@ twi_lid twi_lb_permute(twi_cursor *c, twi_lid a, twi_lid b, const int32_t *from,
     i.attr = c->f->ints.n;
     for (unsigned k = 0; k < count; k++)
         twi_push(c->loop->arena, &c->f->ints, from[k]);
-    return twi_lb_raw(c, i, args, b ? 2 : 1);
+    return twi_lb_raw(c, &i, args, b ? 2 : 1);
 }
 
 twi_lid twi_lb_dots(twi_cursor *c, twi_lid a, twi_lid b, twi_lid sum) {
@@ -333,7 +340,7 @@ twi_lid twi_lb_dots(twi_cursor *c, twi_lid a, twi_lid b, twi_lid sum) {
         i.flags = TWI_FLAG_COMBINE;
         i.fold = c->fold;
     }
-    return twi_lb_raw(c, i, args, 3);
+    return twi_lb_raw(c, &i, args, 3);
 }
 
 twi_lid twi_lb_lane_fold(twi_cursor *c, unsigned merge, twi_lid a, unsigned log_stride,
@@ -347,25 +354,25 @@ twi_lid twi_lb_lane_fold(twi_cursor *c, unsigned merge, twi_lid a, unsigned log_
         i.flags = TWI_FLAG_COMBINE;
         i.fold = c->fold;
     }
-    return twi_lb_raw(c, i, &a, 1);
+    return twi_lb_raw(c, &i, &a, 1);
 }
 
 twi_lid twi_lb_lane_xor(twi_cursor *c, twi_lid a, uint32_t mask) {
     twi_lins i = like(c, TWI_L_LANE_XOR, a, c->f->ins.at[a].count);
     i.attr = mask;
-    return mask ? twi_lb_raw(c, i, &a, 1) : a;
+    return mask ? twi_lb_raw(c, &i, &a, 1) : a;
 }
 
 twi_lid twi_lb_lane_shift(twi_cursor *c, twi_lid a, int32_t by) {
     twi_lins i = like(c, TWI_L_LANE_SHIFT, a, c->f->ins.at[a].count);
     i.attr = (uint32_t)by;
-    return by ? twi_lb_raw(c, i, &a, 1) : a;
+    return by ? twi_lb_raw(c, &i, &a, 1) : a;
 }
 
 twi_lid twi_lb_lane_read(twi_cursor *c, twi_lid a, twi_lid lane) {
     twi_lid args[2] = {a, lane};
-    return twi_lb_raw(
-        c, like(c, TWI_L_LANE_READ, a, c->f->explicit_lanes ? 1 : c->f->ins.at[a].count), args, 2);
+    twi_lins i = like(c, TWI_L_LANE_READ, a, c->f->explicit_lanes ? 1 : c->f->ins.at[a].count);
+    return twi_lb_raw(c, &i, args, 2);
 }
 
 /* ---- memory ---- */
@@ -414,7 +421,7 @@ twi_lid twi_lb_load(twi_cursor *c, twi_laccess access, const twi_lid *index, uns
     if (access.has_else)
         args[n++] = twi_lb_splat(c, other, i.count);
     i.attr = access_id(c, access);
-    return twi_lb_raw(c, i, args, n);
+    return twi_lb_raw(c, &i, args, n);
 }
 
 void twi_lb_store(twi_cursor *c, twi_laccess access, const twi_lid *index, twi_lid value,
@@ -433,7 +440,7 @@ void twi_lb_store(twi_cursor *c, twi_laccess access, const twi_lid *index, twi_l
     access.has_else = false;
     twi_lins i = {.op = TWI_L_LSTORE};
     i.attr = access_id(c, access);
-    (void)twi_lb_raw(c, i, args, n);
+    (void)twi_lb_raw(c, &i, args, n);
 }
 
 void twi_lb_async_copy(twi_cursor *c, twi_laccess access, const twi_lid *index, twi_lid value) {
@@ -445,15 +452,15 @@ void twi_lb_async_copy(twi_cursor *c, twi_laccess access, const twi_lid *index, 
     args[n++] = value;
     twi_lins i = {.op = TWI_L_ASYNC_COPY};
     i.attr = access_id(c, access);
-    (void)twi_lb_raw(c, i, args, n);
+    (void)twi_lb_raw(c, &i, args, n);
 }
 
 void twi_lb_async_commit(twi_cursor *c) {
-    (void)twi_lb_raw(c, (twi_lins){.op = TWI_L_ASYNC_COMMIT}, NULL, 0);
+    (void)twi_lb_raw(c, &(twi_lins){.op = TWI_L_ASYNC_COMMIT}, NULL, 0);
 }
 
 void twi_lb_async_wait(twi_cursor *c, unsigned under_way) {
-    (void)twi_lb_raw(c, (twi_lins){.op = TWI_L_ASYNC_WAIT, .attr = under_way}, NULL, 0);
+    (void)twi_lb_raw(c, &(twi_lins){.op = TWI_L_ASYNC_WAIT, .attr = under_way}, NULL, 0);
 }
 
 uint32_t twi_lb_object(twi_cursor *c, const twi_object *object) {
@@ -479,21 +486,21 @@ void twi_lb_open(twi_cursor *c, twi_lid v) {
 twi_lid twi_lb_for(twi_cursor *c, twi_lid lo, twi_lid hi, uint32_t step) {
     twi_lins i = {.op = TWI_L_FOR, .elem = TW_I64, .count = 1, .attr = step};
     twi_lid args[2] = {lo, hi};
-    twi_lid v = twi_lb_raw(c, i, args, 2);
+    twi_lid v = twi_lb_raw(c, &i, args, 2);
     twi_lb_open(c, v);
     return v;
 }
 
 twi_lid twi_lb_unroll(twi_cursor *c, uint32_t n) {
     twi_lins i = {.op = TWI_L_UNROLL, .elem = TW_I64, .count = 1, .attr = n};
-    twi_lid v = twi_lb_raw(c, i, NULL, 0);
+    twi_lid v = twi_lb_raw(c, &i, NULL, 0);
     twi_lb_open(c, v);
     return v;
 }
 
 void twi_lb_if(twi_cursor *c, twi_lid condition) {
     twi_lins i = {.op = TWI_L_IF};
-    twi_lb_open(c, twi_lb_raw(c, i, &condition, 1));
+    twi_lb_open(c, twi_lb_raw(c, &i, &condition, 1));
 }
 
 void twi_lb_close(twi_cursor *c) {
@@ -504,5 +511,5 @@ void twi_lb_close(twi_cursor *c) {
 
 twi_lid twi_lb_barrier(twi_cursor *c, twi_barrier_scope scope) {
     twi_lins i = {.op = TWI_L_BARRIER, .attr = (uint32_t)scope};
-    return twi_lb_raw(c, i, NULL, 0);
+    return twi_lb_raw(c, &i, NULL, 0);
 }

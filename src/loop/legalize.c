@@ -93,7 +93,7 @@ static twi_lid rewrite_async_copy(walk *w, twi_lid v) {
     twi_lid args[TWI_MAX_RANK + 1];
     for (uint32_t k = 0; k < i->nargs; k++)
         args[k] = arg(w, v, k);
-    return twi_lb_raw(&w->c, (twi_lins){.op = TWI_L_LSTORE, .attr = i->attr}, args, i->nargs);
+    return twi_lb_raw(&w->c, &(twi_lins){.op = TWI_L_LSTORE, .attr = i->attr}, args, i->nargs);
 }
 
 static bool no_async(const walk *w, twi_lid v) {
@@ -157,7 +157,7 @@ static twi_lid copied(walk *w, twi_lid v) {
     for (uint32_t k = 0; k < i.nargs; k++)
         args[k] = arg(w, v, k);
     i.body = i.next = 0;
-    return twi_lb_raw(&w->c, i, args, i.nargs);
+    return twi_lb_raw(&w->c, &i, args, i.nargs);
 }
 
 static void body(walk *w, twi_lid first) {

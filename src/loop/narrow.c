@@ -76,7 +76,7 @@ static bool takes_either(const walk *w, twi_lid v, unsigned k) {
 static twi_lid made(walk *w, unsigned op, tw_elem elem, const twi_lid *args, uint32_t n) {
     const twi_lins i = {
         .op = (uint16_t)op, .elem = (uint8_t)elem, .flags = TWI_FLAG_INDEX, .count = 1};
-    return twi_lb_raw(&w->c, i, args, n);
+    return twi_lb_raw(&w->c, &i, args, n);
 }
 
 static twi_lid in_full(walk *w, twi_lid v) {
@@ -138,7 +138,7 @@ static void rewrite(walk *w, twi_lid v) {
             args[k] = argument(w, v, k, narrow);
         i.body = i.next = 0;
         i.elem = narrow ? TW_I32 : i.elem;
-        now = twi_lb_raw(&w->c, i, args, i.nargs);
+        now = twi_lb_raw(&w->c, &i, args, i.nargs);
     }
     *(narrow ? &w->thin[v] : &w->now[v]) = now;
     if (i.name && !w->c.f->ins.at[now].name)

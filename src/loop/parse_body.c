@@ -317,7 +317,7 @@ static void plain(twi_parser *p) {
     if (x->failed)
         return;
     p->c.loc = loc;
-    twi_lid v = twi_lb_raw(&p->c, l.ins, l.args.at, l.args.n);
+    twi_lid v = twi_lb_raw(&p->c, &l.ins, l.args.at, l.args.n);
     if (has_result)
         define(p, d, v);
 }
@@ -355,7 +355,7 @@ static void opening(twi_parser *p) {
     if (x->failed)
         return;
     p->c.loc = loc;
-    twi_lid v = twi_lb_raw(&p->c, l.ins, l.args.at, l.args.n);
+    twi_lid v = twi_lb_raw(&p->c, &l.ins, l.args.at, l.args.n);
     if (l.ins.count)
         define(p, d, v);
     if (p->c.open.n >= DEEPEST)

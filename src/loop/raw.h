@@ -7,8 +7,9 @@
 
 #include "loop/loop.h"
 
-/* Appends i with these arguments (i.arg, nargs, body, next, loc are set here). */
-twi_lid twi_lb_raw(twi_cursor *c, twi_lins i, const twi_lid *args, uint32_t n);
+/* Appends *i, which lies outside the function, with these arguments (arg, nargs and loc are set
+ * here). */
+twi_lid twi_lb_raw(twi_cursor *c, const twi_lins *i, const twi_lid *args, uint32_t n);
 void twi_lb_open(twi_cursor *c, twi_lid v); /* the body of v */
 /* A copy without instructions, for a rewriting walk: tables that those refer to keep their numbers.
  */

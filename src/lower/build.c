@@ -37,10 +37,10 @@ static twi_lid find_known(const twi_lowering *w, const twi_known *k) {
     return 0;
 }
 
-static void chain_in(twi_lowering *w, twi_known k) {
-    unsigned c = chain_of(&k);
-    k.before = w->known_chain[c];
-    twi_push(w->arena, &w->known, k);
+static void chain_in(twi_lowering *w, const twi_known *k) {
+    const unsigned c = chain_of(k);
+    twi_push(w->arena, &w->known, *k);
+    w->known.at[w->known.n - 1].before = w->known_chain[c];
     w->known_chain[c] = w->known.n;
 }
 
@@ -54,7 +54,7 @@ static void forget_known(twi_lowering *w, uint32_t n, unsigned level) {
         twi_known e = w->known.at[k];
         if (e.level >= level)
             continue;
-        chain_in(w, e);
+        chain_in(w, &e);
     }
 }
 
@@ -107,11 +107,11 @@ static unsigned place(twi_lowering *w, uint32_t first, twi_lid prev) {
 }
 
 /* Remembers an instruction that was asked for as k and is now v; it stands where it was placed. */
-static twi_lid learn(twi_lowering *w, twi_known k, uint32_t first, twi_lid prev, twi_lid v) {
+static twi_lid learn(twi_lowering *w, const twi_known *k, uint32_t first, twi_lid prev, twi_lid v) {
     place(w, first, prev);
-    k.is = v;
-    k.level = level_of(w, v);
     chain_in(w, k);
+    w->known.at[w->known.n - 1].is = v;
+    w->known.at[w->known.n - 1].level = level_of(w, v);
     return v;
 }
 
@@ -123,14 +123,14 @@ twi_lid twi_w_splat(twi_lowering *w, twi_lid a, unsigned count) {
     twi_known k = {.op = TWI_L_SPLAT, .attr = count, .a = a};
     twi_lid is = find_known(w, &k), prev = last_here(w);
     uint32_t first = w->c.f->ins.n;
-    return is ? is : learn(w, k, first, prev, twi_lb_splat(&w->c, a, count));
+    return is ? is : learn(w, &k, first, prev, twi_lb_splat(&w->c, a, count));
 }
 
 twi_lid twi_w_leaf(twi_lowering *w, twi_loop_op op, unsigned count, uint32_t attr) {
     twi_known k = {.op = (uint16_t)op, .attr = attr, .a = count};
     twi_lid is = find_known(w, &k), prev = last_here(w);
     uint32_t first = w->c.f->ins.n;
-    return is ? is : learn(w, k, first, prev, twi_lb_leaf(&w->c, op, TW_I64, count, attr));
+    return is ? is : learn(w, &k, first, prev, twi_lb_leaf(&w->c, op, TW_I64, count, attr));
 }
 
 twi_lid twi_w_op(twi_lowering *w, unsigned op, twi_lid a, twi_lid b, twi_lid d) {
@@ -161,7 +161,7 @@ twi_lid twi_w_ix(twi_lowering *w, unsigned op, twi_lid a, twi_lid b) {
     w->c.fold = fold;
     for (uint32_t i = before; i < w->c.f->ins.n; i++)
         mark_index(w, i);
-    return learn(w, k, before, prev, r);
+    return learn(w, &k, before, prev, r);
 }
 
 twi_lid twi_w_ix_select(twi_lowering *w, twi_lid condition, twi_lid a, twi_lid b) {
@@ -197,7 +197,7 @@ twi_lid twi_w_const(twi_lowering *w, tw_elem elem, uint64_t bits, unsigned flags
                    .b = (uint32_t)(bits >> 32)};
     twi_lid is = find_known(w, &k), prev = last_here(w);
     uint32_t first = w->c.f->ins.n;
-    return is ? is : learn(w, k, first, prev, twi_lb_bits(&w->c, elem, bits, flags));
+    return is ? is : learn(w, &k, first, prev, twi_lb_bits(&w->c, elem, bits, flags));
 }
 
 twi_lid twi_w_identity(twi_lowering *w, unsigned op, tw_elem elem) {

@@ -273,39 +273,39 @@ static void count_body(const twi_func *f, twi_lid first, const around *at, doubl
     }
 }
 
-static uint32_t code_size(const twi_func *f, twi_lid first) {
-    uint32_t n = 0;
-    for (twi_lid v = first; v; v = f->ins.at[v].next) {
-        const twi_lins *i = &f->ins.at[v];
-        n += 1 + code_size(f, i->body) * (i->op == TWI_L_UNROLL ? i->attr : 1);
-    }
-    return n;
-}
-
 static uint32_t elements_of(const twi_object *o) {
     return (uint32_t)(o->rank ? o->extent[0] * o->stride[0] : 1);
 }
 
-/* Most elements of the private arrays from which one product of a fold takes its operands. */
-static uint32_t operands_of(const twi_func *f, twi_lid first) {
-    uint32_t most = 0;
+/* Elements of the private arrays from which a fold's product takes its operands. */
+static uint32_t operands_of(const twi_func *f, const twi_lins *product) {
+    uint32_t n = 0;
+    for (unsigned k = 0; k < 2; k++) {
+        const twi_lins *from = &f->ins.at[f->args.at[product->arg + k]];
+        const twi_object *o =
+            from->op == TWI_L_LLOAD ? &f->object.at[f->access.at[from->attr].object] : NULL;
+        n += o && o->kind == TWI_OBJ_PRIVATE ? elements_of(o) : 0;
+    }
+    return n;
+}
+
+/* Instructions, unrolled; *operands is raised to the most of one product among them. */
+static uint32_t code_size(const twi_func *f, twi_lid first, uint32_t *operands) {
+    uint32_t n = 0;
     for (twi_lid v = first; v; v = f->ins.at[v].next) {
         const twi_lins *i = &f->ins.at[v];
-        uint32_t n = i->body ? operands_of(f, i->body) : 0;
-        for (unsigned k = 0; i->op == TWI_FMA && i->fold && k < 2; k++) {
-            const twi_lins *from = &f->ins.at[twi_larg(f, v, k)];
-            const twi_object *o =
-                from->op == TWI_L_LLOAD ? &f->object.at[f->access.at[from->attr].object] : NULL;
-            n += o && o->kind == TWI_OBJ_PRIVATE ? elements_of(o) : 0;
-        }
-        most = n > most ? n : most;
+        const uint32_t own = i->op == TWI_FMA && i->fold ? operands_of(f, i) : 0;
+        *operands = own > *operands ? own : *operands;
+        n += 1;
+        if (i->body)
+            n += code_size(f, i->body, operands) * (i->op == TWI_L_UNROLL ? i->attr : 1);
     }
-    return most;
+    return n;
 }
 
 void twi_features_of_func(const twi_func *f, twi_features *out) {
-    out->code = code_size(f, f->first);
-    out->operands = operands_of(f, f->first);
+    out->operands = 0;
+    out->code = code_size(f, f->first, &out->operands);
     for (uint32_t k = 1; k < f->object.n; k++) {
         const twi_object *o = &f->object.at[k];
         const uint32_t elements = elements_of(o);
