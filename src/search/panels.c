@@ -107,6 +107,12 @@ static void offer_boxes(twi_offers *o, const twi_matrix *x, panels t, twi_id loa
             offer(o, x, &t, load);
 }
 
+/* Threads that share columns read all rows each; those that share rows pack all columns each, which
+ * takes about twice as long an element. */
+static bool is_tall(const twi_view *v, const twi_matrix *x) {
+    return v->axis[x->m].extent >= 2 * v->axis[x->n].extent;
+}
+
 void twi_propose_panels(twi_offers *o, const twi_matrix *x) {
     static const uint8_t tiles[][2] = {{12, 2}, {6, 4}, {8, 3}, {9, 3}, {14, 2}, {13, 2},
                                        {11, 2}, {8, 2}, {4, 4}, {4, 2}, {16, 1}, {8, 1}};
@@ -124,6 +130,8 @@ void twi_propose_panels(twi_offers *o, const twi_matrix *x) {
         for (unsigned c = 0; c < sizeof cuts / sizeof cuts[0]; c++) {
             t.blocks = cuts[c][0];
             t.across = cuts[c][1];
+            if (t.across > 1 && is_tall(v, x))
+                continue;
             for (unsigned packed = 0; packed < kinds; packed++) {
                 t.packed = packed;
                 offer(o, x, &t, load);

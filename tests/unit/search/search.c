@@ -437,6 +437,25 @@ static void packed_panels(void **state) {
     }
 }
 
+/* Two threads share the longer side of a result that is far from square. */
+static void shared_rows(void **state) {
+    tw_context *ctx = *state;
+    twi_why why;
+    twi_caps caps = caps_of(ctx, "cpu-avx512");
+    caps.units = 2;
+    for (unsigned tall = 0; tall < 2; tall++) {
+        const int64_t rows = tall ? 1024 : 128, columns = tall ? 128 : 1024;
+        tw_ir *ir = gemm_of(ctx, rows, columns, 256, TW_ORDER_FREE);
+        twi_plans *plans = twi_search_default(&ctx->arena, ir, &caps, NULL, &why);
+        judge(ctx, ir, &caps, plans, &why);
+        for (unsigned a = 1; a < ir->axis.n; a++) { /* 1024, k of 256, 128 */
+            const twi_map *m = &plans->scope[0].frame[0].map[a];
+            const int64_t groups = twi_map_level_extent(m, TWI_LV_GRID);
+            assert_true(twi_map_extent(m) >= 1024 ? groups >= 2 : groups == 1);
+        }
+    }
+}
+
 /* Of the legal candidates those with a stage by `via` and so many versions; 0: any number. */
 static unsigned copying(tw_context *ctx, const twi_caps *caps, int64_t size, unsigned via,
                         unsigned window) {
@@ -567,6 +586,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(wide_reads, setup, teardown),
         cmocka_unit_test_setup_teardown(sliced_gemm, setup, teardown),
         cmocka_unit_test_setup_teardown(packed_panels, setup, teardown),
+        cmocka_unit_test_setup_teardown(shared_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(copies_ahead, setup, teardown),
         cmocka_unit_test_setup_teardown(overlap, setup, teardown),
         cmocka_unit_test_setup_teardown(operands_take_registers, setup, teardown),
