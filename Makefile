@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # The front door. CMake and Ninja do the work (CMakePresets.json); tools/setup installs what is missing.
-# K PLANS TARGET TARGETS PART N THREADS BUDGET reach the scripts as environment variables; TW_TOOL is the tool to run.
+# K PLANS TARGET TARGETS PIN PART N THREADS BUDGET reach the scripts as environment variables; TW_TOOL is the tool to run.
 .PHONY: all release demo test verify faults bits exhaustive bench-cpu bench-gpu bench-plan bench-calls retune calibrate-check check clean
 .NOTPARALLEL:
 
 ROOT := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
 BUILD := $(ROOT)/build/release
 export TW_TOOL := $(BUILD)/tilewright
-export K PLANS TARGET TARGETS PART N THREADS BUDGET
+export K PLANS TARGET TARGETS PIN PART N THREADS BUDGET
 
 all: release
 

@@ -31,6 +31,7 @@ typedef struct tw_exported {
     const char *name;            /* as in the files */
     const char *header, *source; /* NAME.h, NAME.c */
     const char *isa, *flags;     /* "avx2"; what the compiler must be told: "-march=x86-64-v3" */
+    const char *arch;            /* whose compiler it needs: "aarch64"; "": any, or the flags say */
 } tw_exported;
 
 /* ir: the program's tile IR, extents open; shape: n of them, made from it by tw_compile for a CPU,

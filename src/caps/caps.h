@@ -62,8 +62,9 @@ void twi_caps_default(twi_caps *caps);
 void twi_caps_print(const tw_context *ctx, const twi_caps *caps, twi_sb *out);
 bool twi_caps_parse(tw_context *ctx, const char *name, const char *text, size_t n,
                     twi_caps *caps); /* diagnostics */
-/* Recorded targets built in: "cpu-baseline", "cpu-avx2", "cpu-avx512", "cpu-avx512-dots", "simt32",
- * "simt4", "simt1", "sm_80", "sm_90a", "sm_100", "opencl-a770" (also caps/NAME.caps). */
+/* Recorded targets built in: "cpu-baseline", "cpu-neon", "cpu-avx2", "cpu-avx512",
+ * "cpu-avx512-dots", "simt32", "simt4", "simt1", "sm_80", "sm_90a", "sm_100", "opencl-a770" (also
+ * caps/NAME.caps). */
 bool twi_caps_named(tw_context *ctx, const char *name, twi_caps *caps);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Recorded targets that are built in, each in its text form: the bytes of caps/NAME.caps.
- * cpu-avx512-dots has the dot products of bytes and bf16 as well. simt32,
+ * cpu-avx512-dots has the dot products of bytes and bf16 as well, cpu-neon is any AArch64. simt32,
  * simt4 and simt1 are no devices: the loop IR interpreter runs their plans. sm_80 is an A100 of
  * 80 GB, sm_90a an H200, sm_100 a B200, opencl-a770 an Arc A770; docs/porting.md names the sources
  * of their figures.
@@ -18,6 +18,13 @@ static const struct {
      "0.1\ncache_byte_ns "
      "0\nnear_byte_ns 0.02\nlatency_ns 0.4\nturn_ns 0\nbarrier_ns 0\nlaunch_ns 1000\nlane_round_ns "
      "0.5\ngroup_ns 5\ntrip_ns 0.5\n"},
+    {"cpu-neon",
+     "caps cpu-neon\nfamily cpu\nisa neon\nvector_bytes 16\nregisters 32\nlane 4\nsub 1\n"
+     "workers 1\nshared 0\nbanks 1\nslots 64\nunits 1\nunit_workers 1\nunit_groups 1\n"
+     "unit_registers 0\nunit_shared 0\naccess_bytes 16\ncache_bytes 1048576\nindexable yes\n"
+     "fma yes\nf16 no\nbf16 no\nhalf_casts no\nlane_ops yes\nprobe 0\nop_ns 0 0.25 2 12\n"
+     "byte_ns 0.1\ncache_byte_ns 0\nnear_byte_ns 0.02\nlatency_ns 0.4\nturn_ns 0\nbarrier_ns 0\n"
+     "launch_ns 1000\nlane_round_ns 0.5\ngroup_ns 5\ntrip_ns 0.5\n"},
     {"cpu-avx2",
      "caps cpu-avx2\nfamily cpu\nisa avx2\nvector_bytes 32\nregisters 16\nlane 8\nsub "
      "1\nworkers 1\nshared 0\nbanks 1\nslots 64\nunits 1\nunit_workers 1\nunit_groups "

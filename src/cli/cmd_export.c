@@ -338,8 +338,9 @@ static void report(const exporting *x, const tw_exported *e) {
     table_print(&all, &t->out);
     if (x->verdict)
         text_printf(&t->out, "%s\n", x->verdict);
-    text_printf(&t->out, "%s/%s.h and %s.c: compile with -O2%s%s, link with -lm\n", x->o->dir,
-                e->name, e->name, *e->flags ? " " : "", e->flags);
+    text_printf(&t->out, "%s/%s.h and %s.c: compile %s%swith -O2%s%s, link with -lm\n", x->o->dir,
+                e->name, e->name, *e->arch ? "for " : "",
+                *e->arch ? tool_format(t, "%s ", e->arch) : "", *e->flags ? " " : "", e->flags);
 }
 
 static tw_status make(exporting *x) {

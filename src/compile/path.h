@@ -47,6 +47,7 @@ const twi_dialect *twi_where_dialect(const tw_context *ctx, const twi_where *whe
 const char *twi_caps_text(tw_context *ctx, const twi_caps *caps);
 /* Which device, in words that stay: "cpu-avx512, 2 units, AMD EPYC ..". */
 const char *twi_where_device(tw_context *ctx, const twi_where *where);
+bool twi_where_is_here(tw_context *ctx, const twi_where *where);     /* false: why it is not */
 twi_target *twi_where_open(tw_context *ctx, const twi_where *where); /* NULL: diagnostics */
 
 typedef struct twi_path {

@@ -2,11 +2,13 @@
  * Targets by name: cpu, interp[:CAPS], cuda[:N], opencl[:N], and recorded caps for texts.
  */
 #include "compile/path.h"
+#include "target/codes.h"
 
 static bool no_target(tw_context *ctx, const char *name) {
     twi_error(&ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0},
               "cpu, cuda, opencl, ref, interp, interp:simt4, or for texts simt32, simt4, sm_80, "
-              "sm_90a, sm_100, opencl-a770, cpu-baseline, cpu-avx2, cpu-avx512, cpu-avx512-dots",
+              "sm_90a, sm_100, opencl-a770, cpu-baseline, cpu-neon, cpu-avx2, cpu-avx512, "
+              "cpu-avx512-dots",
               "there is no target '%.200s'", name);
     return false;
 }
@@ -17,6 +19,20 @@ static const char *pinned_isa(const char *const *pins, size_t n) {
         if (strncmp(pins[k], "isa=", 4) == 0)
             return pins[k] + 4;
     return NULL;
+}
+
+/* This machine, or the record of an instruction set that it lacks: for texts. */
+static bool find_cpu(tw_context *ctx, const char *isa, twi_where *out) {
+    const char *record = isa ? twi_cpu_record(isa) : NULL;
+    if (isa && !record) {
+        twi_error(&ctx->diags, TWI_E_BAD_ISA, (twi_loc){0, 0}, "isa=avx512, avx2, neon or baseline",
+                  "there is no instruction set '%.200s'", isa);
+        return false;
+    }
+    if (!isa || twi_cpu_has(ctx, isa))
+        return twi_cpu_caps(ctx, isa, &out->caps);
+    out->kind = TWI_WHERE_NOWHERE;
+    return twi_caps_named(ctx, record, &out->caps);
 }
 
 static bool is_later(tw_context *ctx, const char *name) {
@@ -53,7 +69,7 @@ bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,
         return false;
     if (strcmp(name, "cpu") == 0 || strcmp(name, "ref") == 0) {
         out->kind = TWI_WHERE_CPU;
-        return given || twi_cpu_caps(ctx, pinned_isa(pins, n_pins), &out->caps);
+        return given || find_cpu(ctx, pinned_isa(pins, n_pins), out);
     }
     if (strncmp(name, "interp", 6) == 0 && (!name[6] || name[6] == ':')) {
         const char *of = name[6] ? name + 7 : "simt32";
@@ -101,18 +117,33 @@ const char *twi_where_device(tw_context *ctx, const twi_where *where) {
                       *model ? ", " : "", model);
 }
 
+bool twi_where_is_here(tw_context *ctx, const twi_where *where) {
+    if (where->kind != TWI_WHERE_NOWHERE)
+        return true;
+    if (strcmp(where->name, "cpu") == 0)
+        twi_error(&ctx->diags, TWI_E_BAD_ISA, (twi_loc){0, 0},
+                  twi_format(&ctx->arena, "--target interp:%s runs its plans in the interpreter",
+                             twi_text(&ctx->names, where->caps.name)),
+                  "this machine has no instruction set '%s': code for it can be shown and "
+                  "exported, not run",
+                  twi_text(&ctx->names, where->caps.isa));
+    else
+        twi_error(&ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0},
+                  "interp:NAME runs plans of recorded caps in the interpreter",
+                  "target %s is a description, not a device: texts can be shown, nothing can be "
+                  "run",
+                  where->name);
+    return false;
+}
+
 twi_target *twi_where_open(tw_context *ctx, const twi_where *where) {
+    if (!twi_where_is_here(ctx, where))
+        return NULL;
     if (where->kind == TWI_WHERE_INTERP)
         return twi_interp_open(ctx, &where->caps);
     if (where->kind == TWI_WHERE_OPENCL)
         return twi_opencl_open(ctx, &where->caps, where->device);
-    if (where->kind == TWI_WHERE_CPU)
-        return twi_cpu_open(ctx, &(twi_cpu_options){.caps = &where->caps});
     if (where->kind == TWI_WHERE_CUDA)
         return twi_cuda_open(ctx, &(twi_cuda_options){&where->caps, where->device});
-    twi_error(&ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0},
-              "interp:NAME runs plans of recorded caps in the interpreter",
-              "target %s is a description, not a device: texts can be shown, nothing can be run",
-              where->name);
-    return NULL;
+    return twi_cpu_open(ctx, &(twi_cpu_options){.caps = &where->caps});
 }

@@ -55,7 +55,7 @@ static bool fits(twi_export *x, const tw_compiled *c) {
     const twi_where *where = &c->path.where;
     if (where->caps.family != TWI_FAMILY_CPU || strcmp(where->name, "ref") == 0)
         return refuse(
-            x, TWI_E_PATH_EXPORT, "--target cpu, with --pin isa=avx512, avx2 or baseline",
+            x, TWI_E_PATH_EXPORT, "--target cpu, with --pin isa=avx512, avx2, neon or baseline",
             twi_format(x->arena, "code for %s cannot be exported, for CPUs it can", where->name));
     const char *isa = isa_of(x, c);
     const twi_cpu_machine *machine = twi_cpu_machine_of(isa);
@@ -201,6 +201,7 @@ static bool make(twi_export *x, const tw_compiled *const *shape, tw_exported *ou
                          .header = twi_sb_text(&header),
                          .source = twi_sb_text(&source),
                          .isa = x->machine->isa,
+                         .arch = x->machine->arch,
                          .flags = x->flags};
     return true;
 }

@@ -15,6 +15,14 @@ static void plans(const twi_export *x, twi_sb *out) {
     }
 }
 
+/* "with -march=..", "for aarch64"; "" for any. */
+static const char *compiler(const twi_export *x) {
+    const char *arch = x->machine->arch;
+    return *arch       ? twi_format(x->arena, "for %s", arch)
+           : *x->flags ? twi_format(x->arena, "with %s", x->flags)
+                       : "";
+}
+
 static void head(const twi_export *x, twi_sb *out) {
     static const char *const classes[] = {
         [TWI_ORDER_FREE] = "free: sums combine in the order of the plan. A result lies inside the "
@@ -34,7 +42,7 @@ static void head(const twi_export *x, twi_sb *out) {
         " *\n * For gcc (-O2) and clang (-O3)%s%s; link with -lm.\n * The plan of each shape, and "
         "in "
         "`derived` what follows from it (depth: roundings on the longest\n * path of a sum):\n *\n",
-        *x->machine->flags ? " with " : "", x->machine->flags);
+        *compiler(x) ? " " : "", compiler(x));
     plans(x, out);
     twi_sb_printf(out, " *\n * Class %s.\n", classes[twi_ir_class(x->shape[0].from->path.ir)]);
     if (x->options->verdict) {
@@ -50,11 +58,10 @@ static void needs(const twi_export *x, twi_sb *out) {
                   "written with their vectors\"\n#endif\n",
                   x->name);
     if (*x->test)
-        twi_sb_printf(
-            out,
-            "#if !(%s)\n#error \"this is made for %s: compile with %s, or export with --pin "
-            "isa=baseline\"\n#endif\n",
-            x->test, x->machine->isa, x->flags);
+        twi_sb_printf(out,
+                      "#if !(%s)\n#error \"this is made for %s: compile %s, or export with --pin "
+                      "isa=baseline\"\n#endif\n",
+                      x->test, x->machine->isa, compiler(x));
     twi_sb_str(out,
                "#if defined __FAST_MATH__ || (defined __FINITE_MATH_ONLY__ && "
                "__FINITE_MATH_ONLY__)\n#error \"the meaning of this code needs IEEE arithmetic: no "
@@ -62,7 +69,8 @@ static void needs(const twi_export *x, twi_sb *out) {
                "#ifdef __clang__\n#pragma STDC FP_CONTRACT OFF\n#else\n#pragma GCC push_options\n"
                "#pragma GCC optimize(\"fp-contract=off\", \"no-math-errno\", "
                "\"no-trapping-math\", \"no-associative-math\", \"no-reciprocal-math\", "
-               "\"signed-zeros\")\n#endif\n#if !defined __SSE__\n#include <fenv.h>\n#endif\n\n");
+               "\"signed-zeros\")\n#endif\n#if !defined __SSE__ && !defined __aarch64__\n#include "
+               "<fenv.h>\n#endif\n\n");
 }
 
 static void code(const twi_export *x, twi_sb *out) {
@@ -113,6 +121,12 @@ static const char call[] =
     "    if (other)\n        __builtin_ia32_ldmxcsr(0x1f80);\n"
     "    code(c->array, c->scalar, 0, trip, c->scratch, lo, hi);\n"
     "    if (other)\n        __builtin_ia32_ldmxcsr(before);\n"
+    "#elif defined __aarch64__\n"
+    "    unsigned long long before; /* rounding, flushing, traps; flags are elsewhere */\n"
+    "    __asm__ volatile(\"mrs %0, fpcr\" : \"=r\"(before));\n"
+    "    if (before)\n        __asm__ volatile(\"msr fpcr, %0\" : : \"r\"(0ULL));\n"
+    "    code(c->array, c->scalar, 0, trip, c->scratch, lo, hi);\n"
+    "    if (before)\n        __asm__ volatile(\"msr fpcr, %0\" : : \"r\"(before));\n"
     "#else\n"
     "    fenv_t before;\n"
     "    fegetenv(&before);\n    fesetenv(FE_DFL_ENV);\n"

@@ -182,24 +182,22 @@ static tw_status verify(board *b, tw_verify_fn fn, void *user) {
     return b->failed ? TW_ERR_WRONG : TW_OK;
 }
 
-/* A device is asked once, here, and its caps are handed to all children. False: there is none. */
-static bool ask_device(tw_context *ctx, tw_verify_options *o) {
+/* Is the target here? A device is asked once, and its caps are handed to all children. */
+static tw_status ask_device(tw_context *ctx, tw_verify_options *o) {
     twi_where where;
     twi_sb text;
     if (o->caps.text)
-        return true;
-    if (!twi_where_find(ctx, o->target, NULL, o->pins, o->n_pins, &where)) {
-        if (twi_where_is_device(&where))
-            return false;
-        tw_diag_clear(ctx); /* the rows will say it */
-        return true;
-    }
+        return TW_OK;
+    if (!twi_where_find(ctx, o->target, NULL, o->pins, o->n_pins, &where))
+        return twi_where_is_device(&where) ? TW_ERR_ENV : TW_ERR_INPUT;
+    if (strcmp(where.name, "ref") != 0 && !twi_where_is_here(ctx, &where))
+        return TW_ERR_INPUT;
     if (!twi_where_is_device(&where))
-        return true;
+        return TW_OK;
     twi_sb_init(&text, &ctx->arena);
     twi_caps_print(ctx, &where.caps, &text);
     o->caps = (tw_source){"the device's caps", twi_sb_text(&text), text.n};
-    return true;
+    return TW_OK;
 }
 
 /* Else every row would be missing, or of something else than was asked. */
@@ -221,6 +219,11 @@ static bool sensible(const board *b) {
     return true;
 }
 
+static tw_status checked(board *b, tw_verify_options *o, tw_verify_fn fn, void *user) {
+    const tw_status status = sensible(b) ? ask_device(b->ctx, o) : TW_ERR_INPUT;
+    return status == TW_OK ? verify(b, fn, user) : status;
+}
+
 tw_status tw_verify(tw_context *ctx, const tw_verify_case *cases, size_t n,
                     const tw_verify_options *options, tw_verify_fn fn, void *user) {
     tw_verify_options o = options ? *options : tw_verify_options_defaults();
@@ -233,9 +236,7 @@ tw_status tw_verify(tw_context *ctx, const tw_verify_case *cases, size_t n,
     twi_own_folder(ctx, folder);
     twi_arena_init(&b.arena, &ctx->mem);
     if (!TWI_GUARD(&ctx->mem, spot, saved))
-        status = !sensible(&b)         ? TW_ERR_INPUT
-                 : ask_device(ctx, &o) ? verify(&b, fn, user)
-                                       : TW_ERR_ENV;
+        status = checked(&b, &o, fn, user);
     TWI_UNGUARD(&ctx->mem, saved);
     stop_all(&b);
     twi_arena_fini(&b.arena);

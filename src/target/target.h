@@ -87,6 +87,7 @@ struct twi_module {
 /* cpu: caps NULL: of this machine. limit_ms: a compiler's time, 0: 60 s. NULL: diagnostics. */
 typedef struct {
     const char *isa;     /* as caps name it */
+    const char *arch;    /* whose compiler it needs; "" if any, or the flags say it */
     const char *flag[2]; /* that the compiler is given; NULL: none */
     const char *flags;   /* the same as one text, "" if none */
     const char *test;    /* of the preprocessor: are they given? "" if always */
@@ -106,8 +107,10 @@ typedef struct {
     int64_t limit_ms;
 } twi_cpu_options;
 twi_target *twi_cpu_open(tw_context *ctx, const twi_cpu_options *options);
-/* This machine: isa is "avx512", "avx2", "baseline", "neon"; NULL: the best. False: diagnostics. No
- * compiler needed. */
+/* Instruction sets: "avx512", "avx2", "neon", "baseline". */
+const char *twi_cpu_record(const char *isa); /* recorded caps ("cpu-neon"); NULL: no such set */
+bool twi_cpu_has(tw_context *ctx, const char *isa);
+/* This machine with one of its sets; isa NULL: the best. False: diagnostics. No compiler needed. */
 bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps);
 const char *twi_cpu_model(tw_context *ctx); /* as the kernel names it; "" where it does not */
 

@@ -337,6 +337,8 @@ static tw_status tune(twi_tuning *t, tw_tune_fn fn, void *user) {
         !twi_path_class(p, t->compile->canonical, t->compile->strided))
         return TW_ERR_INPUT;
     const bool runs = t->o->effort != TW_EFFORT_ESTIMATE;
+    if (runs && !twi_where_is_here(t->ctx, &p->where))
+        return TW_ERR_INPUT;
     if (runs && !twi_where_compiles(&p->where)) {
         twi_error(&t->ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0}, "--effort estimate",
                   "target %s is not timed", p->where.name);

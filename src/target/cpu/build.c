@@ -26,12 +26,13 @@ enum { MOST_ARGS = 24 };
 #define WIDE "-mprefer-vector-width=512"
 static const twi_cpu_machine machines[] = {
     {"avx512",
+     "",
      {V4, WIDE},
      V4 " " WIDE,
      "defined __AVX512F__ && defined __AVX512VL__ && defined __AVX512BW__ && defined __AVX512DQ__"},
-    {"avx2", {V3, NULL}, V3, "defined __AVX2__ && defined __FMA__"},
-    {"baseline", {NULL, NULL}, "", ""},
-    {"neon", {NULL, NULL}, "", ""},
+    {"avx2", "", {V3, NULL}, V3, "defined __AVX2__ && defined __FMA__"},
+    {"neon", "aarch64", {NULL, NULL}, "", "defined __aarch64__"},
+    {"baseline", "", {NULL, NULL}, "", ""},
 };
 
 const twi_cpu_machine *twi_cpu_machine_of(const char *isa) {

@@ -12,18 +12,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#if defined __x86_64__
+#define BUILT_FOR "x86-64"
+#elif defined __aarch64__
+#define BUILT_FOR "aarch64"
+#else
+#define BUILT_FOR ""
+#endif
+
 /* Best first. The flags of a row are those that gcc's and clang's -march level of the same meaning
- * needs. */
+ * needs; a process of aarch64 has NEON. The architecture is asked of the build, since an emulator
+ * may show the host's list. */
 static const struct {
-    const char *isa, *caps, *flags[12];
+    const char *isa, *caps, *arch, *flags[12];
 } levels[] = {
     {"avx512",
      "cpu-avx512",
+     "x86-64",
      {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx2", "fma", "f16c", "bmi1",
       "bmi2", "movbe"}},
-    {"avx2", "cpu-avx2", {"avx2", "fma", "f16c", "bmi1", "bmi2", "movbe", "abm"}},
-    {"neon", "cpu-baseline", {"asimd"}},
-    {"baseline", "cpu-baseline", {NULL}},
+    {"avx2", "cpu-avx2", "x86-64", {"avx2", "fma", "f16c", "bmi1", "bmi2", "movbe", "abm"}},
+    {"neon", "cpu-neon", "aarch64", {NULL}},
+    {"baseline", "cpu-baseline", NULL, {NULL}},
 };
 enum { LEVELS = sizeof levels / sizeof *levels };
 
@@ -49,34 +59,58 @@ static bool has_flag(const char *text, const char *word) {
 }
 
 static bool has_level(const char *text, unsigned level) {
+    if (levels[level].arch && strcmp(levels[level].arch, BUILT_FOR) != 0)
+        return false;
     for (unsigned k = 0; k < 12 && levels[level].flags[k]; k++)
         if (!has_flag(text, levels[level].flags[k]))
             return false;
     return true;
 }
 
-bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps) {
+const char *twi_cpu_record(const char *isa) {
+    for (unsigned i = 0; i < LEVELS; i++)
+        if (strcmp(isa, levels[i].isa) == 0)
+            return levels[i].caps;
+    return NULL;
+}
+
+static const char *cpuinfo(tw_context *ctx) {
     char *text;
     size_t n;
-    unsigned level = LEVELS - 1;
-    const twi_mark mark = twi_arena_mark(&ctx->arena);
-    if (twi_read_file(&ctx->arena, "/proc/cpuinfo", &text, &n) != 0)
-        text = twi_strdup(&ctx->arena, "");
-    for (unsigned i = LEVELS; i-- > 0;)
+    return twi_read_file(&ctx->arena, "/proc/cpuinfo", &text, &n) == 0 ? text : "";
+}
+
+/* Of the levels that this machine has, the one asked for, or the best; LEVELS: it lacks that. */
+static unsigned level_of(const char *text, const char *isa) {
+    for (unsigned i = 0; i < LEVELS; i++)
         if (has_level(text, i) && (!isa || strcmp(isa, levels[i].isa) == 0))
-            level = i;
+            return i;
+    return LEVELS;
+}
+
+bool twi_cpu_has(tw_context *ctx, const char *isa) {
+    const twi_mark mark = twi_arena_mark(&ctx->arena);
+    const bool has = level_of(cpuinfo(ctx), isa) < LEVELS;
+    twi_arena_reset(&ctx->arena, mark);
+    return has;
+}
+
+bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps) {
+    const twi_mark mark = twi_arena_mark(&ctx->arena);
+    const char *text = cpuinfo(ctx);
+    const unsigned level = level_of(text, isa);
+    if (level == LEVELS) {
+        twi_arena_reset(&ctx->arena, mark);
+        twi_error(&ctx->diags, TWI_E_BAD_ISA, (twi_loc){0, 0}, NULL,
+                  "this machine has no instruction set '%.200s'", isa);
+        return false;
+    }
     const bool dots = strcmp(levels[level].isa, "avx512") == 0;
     const bool has[] = {dots && has_flag(text, "avx512_vnni"),
                         dots && has_flag(text, "avx512_bf16")};
     twi_arena_reset(&ctx->arena, mark);
-    if (isa && strcmp(isa, levels[level].isa) != 0) {
-        twi_error(&ctx->diags, TWI_E_BAD_ISA, (twi_loc){0, 0}, NULL,
-                  "this machine has no instruction set '%s'", isa);
-        return false;
-    }
     if (!twi_caps_named(ctx, levels[level].caps, caps))
         return false;
-    caps->isa = twi_intern_str(&ctx->names, levels[level].isa);
     caps->dpi8 = has[0];
     caps->dpbf16 = has[1];
     const long units = sysconf(_SC_NPROCESSORS_ONLN);

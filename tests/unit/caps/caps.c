@@ -21,8 +21,9 @@ static int teardown(void **state) {
     return 0;
 }
 
-static const char *const names[] = {"cpu-baseline", "cpu-avx2", "cpu-avx512", "cpu-avx512-dots",
-                                    "simt32",       "simt4",    "simt1",      "opencl-a770"};
+static const char *const names[] = {"cpu-baseline", "cpu-neon",        "cpu-avx2",
+                                    "cpu-avx512",   "cpu-avx512-dots", "simt32",
+                                    "simt4",        "simt1",           "opencl-a770"};
 
 static const char *printed(tw_context *ctx, const twi_caps *caps) {
     twi_sb sb;
