@@ -36,6 +36,7 @@ typedef struct twi_caps {
     bool f16, bf16;        /* storage type spoken natively; else by integer operations */
     bool half_casts;       /* not spoken, but cast from and to f32 by instruction */
     bool dpi8, dpbf16;     /* dot products of bytes by fours, of bf16 by pairs (plan/atom.def) */
+    bool tdpbf16;          /* of tiles of bf16, which a process may use */
     bool lane_ops;         /* shuffles */
     uint32_t probe; /* bit probe: set of failed operation classes; 0: all as IEEE says; canonical
                        needs 0 */
@@ -63,8 +64,8 @@ void twi_caps_print(const tw_context *ctx, const twi_caps *caps, twi_sb *out);
 bool twi_caps_parse(tw_context *ctx, const char *name, const char *text, size_t n,
                     twi_caps *caps); /* diagnostics */
 /* Recorded targets built in: "cpu-baseline", "cpu-neon", "cpu-avx2", "cpu-avx512",
- * "cpu-avx512-dots", "simt32", "simt4", "simt1", "sm_80", "sm_90a", "sm_100", "opencl-a770" (also
- * caps/NAME.caps). */
+ * "cpu-avx512-dots", "cpu-avx512-tiles", "simt32", "simt4", "simt1", "sm_80", "sm_90a", "sm_100",
+ * "opencl-a770" (also caps/NAME.caps). */
 bool twi_caps_named(tw_context *ctx, const char *name, twi_caps *caps);
 
 #endif

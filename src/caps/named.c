@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Recorded targets that are built in, each in its text form: the bytes of caps/NAME.caps.
- * cpu-avx512-dots has the dot products of bytes and bf16 as well, cpu-neon is any AArch64. simt32,
- * simt4 and simt1 are no devices: the loop IR interpreter runs their plans. sm_80 is an A100 of
- * 80 GB, sm_90a an H200, sm_100 a B200, opencl-a770 an Arc A770; docs/porting.md names the sources
- * of their figures.
+ * cpu-avx512-dots has the dot products of bytes and bf16 as well, cpu-avx512-tiles those of tiles
+ * too; cpu-neon is any AArch64. simt32, simt4 and simt1 are no devices: the loop IR interpreter
+ * runs their plans. sm_80 is an A100 of 80 GB, sm_90a an H200, sm_100 a B200, opencl-a770 an Arc
+ * A770; docs/porting.md names the sources of their figures.
  */
 #include "caps/caps.h"
 
@@ -47,6 +47,15 @@ static const struct {
      "1\nunit_registers 0\nunit_shared 0\naccess_bytes 64\ncache_bytes 2097152\nindexable yes\nfma "
      "yes\nf16 no\nbf16 no\nhalf_casts no\ndpi8 yes\ndpbf16 yes\nlane_ops yes\nprobe 0\nop_ns 0 "
      "0.25 3 10\nbyte_ns "
+     "0.1\ncache_byte_ns "
+     "0\nnear_byte_ns 0.02\nlatency_ns 0.4\nturn_ns 0\nbarrier_ns 0\nlaunch_ns 1000\nlane_round_ns "
+     "0.5\ngroup_ns 5\ntrip_ns 0.5\n"},
+    {"cpu-avx512-tiles",
+     "caps cpu-avx512-tiles\nfamily cpu\nisa avx512\nvector_bytes 64\nregisters 32\nlane 16\nsub "
+     "1\nworkers 1\nshared 0\nbanks 1\nslots 64\nunits 1\nunit_workers 1\nunit_groups "
+     "1\nunit_registers 0\nunit_shared 0\naccess_bytes 64\ncache_bytes 2097152\nindexable yes\nfma "
+     "yes\nf16 no\nbf16 no\nhalf_casts no\ndpi8 yes\ndpbf16 yes\ntdpbf16 yes\n"
+     "lane_ops yes\nprobe 0\nop_ns 0 0.25 3 10\nbyte_ns "
      "0.1\ncache_byte_ns "
      "0\nnear_byte_ns 0.02\nlatency_ns 0.4\nturn_ns 0\nbarrier_ns 0\nlaunch_ns 1000\nlane_round_ns "
      "0.5\ngroup_ns 5\ntrip_ns 0.5\n"},

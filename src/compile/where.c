@@ -8,7 +8,7 @@ static bool no_target(tw_context *ctx, const char *name) {
     twi_error(&ctx->diags, TWI_E_PATH_TARGET, (twi_loc){0, 0},
               "cpu, cuda, opencl, ref, interp, interp:simt4, or for texts simt32, simt4, sm_80, "
               "sm_90a, sm_100, opencl-a770, cpu-baseline, cpu-neon, cpu-avx2, cpu-avx512, "
-              "cpu-avx512-dots",
+              "cpu-avx512-dots, cpu-avx512-tiles",
               "there is no target '%.200s'", name);
     return false;
 }

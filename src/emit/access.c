@@ -354,6 +354,11 @@ void twi_emit_load(twi_emitter *e, twi_lid v) {
     }
 }
 
+const char *twi_emit_address(twi_emitter *e, twi_lid load) {
+    const place p = place_of(e, load, twi_lins_of(e->f, load)->count, false);
+    return twi_format(e->arena, "%s + %s", p.name, p.offset);
+}
+
 /* One element's assignment, or the atomic that stands for it. */
 static const char *assignment(twi_emitter *e, const place *p, const char *to, const char *from) {
     if (!p->access->merge)

@@ -111,6 +111,9 @@ struct twi_dialect {
     twi_words wrap[TWI_ELEMENTWISE_END]; /* signed ones whose overflow the language leaves open;
                                             index arithmetic has none and goes by `op` */
     const char *dots[TWI_CLASSES];       /* $0 $1 $2, by the class of the result; explicit lanes */
+    const char *row_dots;                /* likewise, of boxes of several groups */
+    const char *tiles;   /* part: nests of these whole, by an instruction (tiles.c); NULL: none */
+    const char *untiled; /* line at the end of a function with such */
     const twi_sized (*merge)[TWI_CLASSES]; /* atomics, by twi_merge_kind: $0 pointer, $1 value */
     const twi_part *part;                  /* ends with a row without name */
     const twi_part *own;                   /* before these; NULL: none */
@@ -172,6 +175,7 @@ typedef struct twi_emitter {
     TWI_VEC(const char *) locals;   /* likewise, at the top of a group */
     unsigned parameters;            /* used: set of twi_parameter */
     bool streams;                   /* the current function stores past the caches */
+    bool tiled;                     /* it has nests by tiles */
     const char **inside;            /* by function: what stands behind its signature */
 } twi_emitter;
 
@@ -227,12 +231,19 @@ typedef struct {
 } twi_index_term;
 unsigned twi_index_terms(const twi_func *f, twi_lid index, bool apart, twi_index_term *out);
 void twi_emit_load(twi_emitter *e, twi_lid v);
+const char *twi_emit_address(twi_emitter *e, twi_lid load); /* of its first element */
 void twi_emit_store(twi_emitter *e, twi_lid v);
 void twi_emit_async(twi_emitter *e, twi_lid v);
 bool twi_in_scratch(const twi_object *o);
 uint64_t twi_object_bytes(const twi_object *o);
 
+/* tiles.c: is the loop a nest of dots that tiles hold? Then it is printed so, */
+bool twi_emit_tiles(twi_emitter *e, twi_lid loop);
+
 /* emit.c */
+void twi_emit_body(twi_emitter *e, twi_lid first); /* statements */
+void twi_emit_value(twi_emitter *e, twi_lid v);    /* a value's variable */
+void twi_emit_open(twi_emitter *e, twi_lid loop);  /* a loop's head, as a line */
 void twi_unrolled(twi_emitter *e, unsigned trips); /* line before a loop that must be unrolled */
 void twi_line(twi_emitter *e, const char *format, ...)
     TWI_PRINTF(2, 3); /* indented, newline added */

@@ -135,6 +135,13 @@ enum {
     "    r_; })\n"                                                                                 \
     "#endif\n"
 
+#define FLUSHED                                                                                    \
+    "#ifndef TW_FLUSHED\n"                                                                         \
+    "#define TW_FLUSHED(x) ({ \\\n"                                                                \
+    "    const float x_ = (x); __builtin_fabsf(x_) < 0x1p-126f ? 0 * x_ : x_; })\n"                \
+    "#define TW_HALF(u) TW_FLUSHED(((union { unsigned b; float f; }){(unsigned)(u) << 16}).f)\n"   \
+    "#endif\n"
+
 /* Types of the builtin's pairs differ from compiler to compiler. */
 #define DOTS_OF_HALVES                                                                             \
     "#ifdef __AVX512BF16__\n"                                                                      \
@@ -153,16 +160,105 @@ enum {
     "typedef __bf16 tw_pairs __attribute__((vector_size(64)));\n"                                  \
     "#endif\n"                                                                                     \
     "#define @@(a, b, c) TW_DPBF16((c), (tw_pairs)((int)(a) - ($I){0}), (tw_pairs)(b))\n"          \
-    "#else\n"                                                                                      \
-    "#define TW_FLUSHED(x) ({ \\\n"                                                                \
-    "    const float x_ = (x); __builtin_fabsf(x_) < 0x1p-126f ? 0 * x_ : x_; })\n"                \
-    "#define TW_HALF(u) TW_FLUSHED(((union { unsigned b; float f; }){(unsigned)(u) << 16}).f)\n"   \
-    "#define @@(a, b, c) ({ \\\n"                                                                  \
+    "#else\n" FLUSHED "#define @@(a, b, c) ({ \\\n"                                                \
     "    const __typeof__(a) a_ = (a); const __typeof__(b) b_ = (b); $T r_ = (c); \\\n"            \
     "    " EACH "for (int k_ = 1; k_ >= 0; k_--) \\\n"                                             \
     "        r_[l_] = TW_FLUSHED(__builtin_fmaf(TW_HALF(a_[k_]), TW_HALF(b_[2 * l_ + k_]), \\\n"   \
     "                                           TW_FLUSHED(r_[l_]))); \\\n"                        \
     "    r_; })\n"                                                                                 \
+    "#endif\n"
+
+/* A row of a tile: chains of the even and of the odd elements of 16 pairs. */
+#define DOTS_OF_ROWS                                                                               \
+    FLUSHED                                                                                        \
+    "#define @@(a, b, c) ({ \\\n"                                                                  \
+    "    const __typeof__(a) a_ = (a); const __typeof__(b) b_ = (b); \\\n"                         \
+    "    $T r_ = (c), s_[2] = {{0}, {0}}; \\\n"                                                    \
+    "    for (int k_ = 0; k_ < 32; k_++) \\\n"                                                     \
+    "        " EACH "s_[k_ % 2][l_] = TW_FLUSHED(__builtin_fmaf( \\\n"                             \
+    "            TW_HALF(a_[k_]), TW_HALF(b_[k_ / 2 * 2 * $C + 2 * l_ + k_ % 2]), s_[k_ % "        \
+    "2][l_])); \\\n"                                                                               \
+    "    " EACH "r_[l_] = TW_FLUSHED(TW_FLUSHED(r_[l_]) + TW_FLUSHED(s_[0][l_] + s_[1][l_])); "    \
+    "\\\n"                                                                                         \
+    "    r_; })\n"
+
+/* Tiles 0 to 3 hold sums, of 16 rows and 16 columns each: rows 0 and columns 0, columns 1, rows 1
+ * and columns 0, columns 1. 4 and 5 hold 32 elements of each row, 6 and 7 of each column, by pairs.
+ * A process asks its kernel for them before the first use; a refusal shows there, as it does for
+ * any instruction that a machine lacks. */
+#define TILES                                                                                      \
+    "#if defined __AMX_BF16__ || defined __AMXBF16__ /* clang before 16 */\n"                      \
+    "#define TW_TILED 1\n"                                                                         \
+    "static void tw_tiles_for(int rows, int *now)\n"                                               \
+    "{\n"                                                                                          \
+    "    struct { unsigned char palette, start, none[14]; unsigned short bytes[16]; unsigned "     \
+    "char "                                                                                        \
+    "rows[16]; }\n"                                                                                \
+    "        tiles = {.palette = 1};\n"                                                            \
+    "    static char asked;\n"                                                                     \
+    "    long result;\n"                                                                           \
+    "    if (*now == rows)\n"                                                                      \
+    "        return;\n"                                                                            \
+    "    if (!__atomic_load_n(&asked, __ATOMIC_RELAXED))\n"                                        \
+    "        __asm__ volatile(\"syscall\" /* arch_prctl(ARCH_REQ_XCOMP_PERM, 18) */\n"             \
+    "                         : \"=a\"(result) : \"a\"(158L), \"D\"(0x1023L), \"S\"(18L)\n"        \
+    "                         : \"rcx\", \"r11\", \"memory\");\n"                                  \
+    "    __atomic_store_n(&asked, 1, __ATOMIC_RELAXED);\n"                                         \
+    "    for (int k = 0; k < 8; k++) {\n"                                                          \
+    "        const int second = k == 2 || k == 3 || k == 5, first = k < 2 || k == 4;\n"            \
+    "        const int of = second ? rows - 16 : first && rows < 16 ? rows : 16;\n"                \
+    "        tiles.rows[k] = of > 0 ? of : 0;\n"                                                   \
+    "        tiles.bytes[k] = of > 0 ? 64 : 0;\n"                                                  \
+    "    }\n"                                                                                      \
+    "    __asm__ volatile(\"ldtilecfg %0\" : : \"m\"(tiles));\n"                                   \
+    "    *now = rows;\n"                                                                           \
+    "}\n"                                                                                          \
+    "#define TW_TILE_LOAD(tile, p, stride) \\\n"                                                   \
+    "    __asm__ volatile(\"tileloadd (%0,%1,1), %%tmm\" #tile \\\n"                               \
+    "                     : : \"r\"(p), \"r\"((long)(stride)) : \"memory\")\n"                     \
+    "#define TW_TILE_STORE(tile, p, stride) \\\n"                                                  \
+    "    __asm__ volatile(\"tilestored %%tmm\" #tile \", (%0,%1,1)\" \\\n"                         \
+    "                     : : \"r\"(p), \"r\"((long)(stride)) : \"memory\")\n"                     \
+    "#define TW_TILE_ADD(sum, a, b) \\\n"                                                          \
+    "    __asm__ volatile(\"tdpbf16ps %%tmm\" #b \", %%tmm\" #a \", %%tmm\" #sum ::)\n"            \
+    "#define TW_TILES_EACH(does) \\\n"                                                             \
+    "    does(0, sums, stride); \\\n"                                                              \
+    "    if (columns > 1) \\\n"                                                                    \
+    "        does(1, sums + 64, stride); \\\n"                                                     \
+    "    if (rows > 16) \\\n"                                                                      \
+    "        does(2, sums + 16 * stride, stride); \\\n"                                            \
+    "    if (rows > 16 && columns > 1) \\\n"                                                       \
+    "        does(3, sums + 16 * stride + 64, stride)\n"                                           \
+    "static inline void tw_tiles_load(int rows, int columns, const char *sums, long stride)\n"     \
+    "{\n"                                                                                          \
+    "    TW_TILES_EACH(TW_TILE_LOAD);\n"                                                           \
+    "}\n"                                                                                          \
+    "static inline void tw_tiles_store(int rows, int columns, char *sums, long stride)\n"          \
+    "{\n"                                                                                          \
+    "    TW_TILES_EACH(TW_TILE_STORE);\n"                                                          \
+    "}\n"                                                                                          \
+    "static inline void tw_tiles_add(int rows, int columns, const char *a, long row, const char "  \
+    "*b, long column)\n"                                                                           \
+    "{\n"                                                                                          \
+    "    TW_TILE_LOAD(6, b, 64);\n"                                                                \
+    "    TW_TILE_LOAD(4, a, row);\n"                                                               \
+    "    TW_TILE_ADD(0, 4, 6);\n"                                                                  \
+    "    if (columns > 1) {\n"                                                                     \
+    "        TW_TILE_LOAD(7, b + column, 64);\n"                                                   \
+    "        TW_TILE_ADD(1, 4, 7);\n"                                                              \
+    "    }\n"                                                                                      \
+    "    if (rows > 16) {\n"                                                                       \
+    "        TW_TILE_LOAD(5, a + 16 * row, row);\n"                                                \
+    "        TW_TILE_ADD(2, 5, 6);\n"                                                              \
+    "    }\n"                                                                                      \
+    "    if (rows > 16 && columns > 1)\n"                                                          \
+    "        TW_TILE_ADD(3, 5, 7);\n"                                                              \
+    "}\n"                                                                                          \
+    "#define TW_UNTILE(rows) \\\n"                                                                 \
+    "    if (rows) \\\n"                                                                           \
+    "        __asm__ volatile(\"tilerelease\")\n"                                                  \
+    "#else\n"                                                                                      \
+    "#define TW_UNTILE(rows) (void)(rows)\n"                                                       \
     "#endif\n"
 
 /* Compare and swap until nobody came between. */
@@ -255,6 +351,7 @@ static const twi_part parts[] = {
     {"over", FLOAT, true, false, "#define @@(a, v, s) ((a) / (v))\n", OVER},
     {"dots", SINT, true, false, DOTS_OF_BYTES, NULL},
     {"dots", FLOAT, true, false, DOTS_OF_HALVES, NULL},
+    {"rowdots", FLOAT, true, false, DOTS_OF_ROWS, NULL},
     {"sqrt", FLOAT, true, false,
      "#define @@(a) ({ \\\n"
      "    const $S a_ = (a); $S r_ = {0}; \\\n"
@@ -430,6 +527,9 @@ const twi_dialect twi_dialect_c = {
     .bitcast = {"@bits($0)", "($T)$0"},
     .select = {"$0 ? $1 : $2", PICK},
     .dots = {[TWI_CLASS_SINT] = "@dots($0, $1, $2)", [TWI_CLASS_FLOAT] = "@dots($0, $1, $2)"},
+    .row_dots = "@rowdots($0, $1, $2)",
+    .tiles = TILES,
+    .untiled = "    TW_UNTILE(rows_);\n",
     .merge = merge,
     .part = parts,
     .wide_suffix = "LL",

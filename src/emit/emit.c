@@ -143,7 +143,7 @@ void twi_unrolled(twi_emitter *e, unsigned trips) {
     advise(e, e->d->unroll, trips);
 }
 
-static void open_loop(twi_emitter *e, twi_lid v) {
+void twi_emit_open(twi_emitter *e, twi_lid v) {
     const twi_lins *ins = twi_lins_of(e->f, v);
     const char *name = twi_value_text(e, v);
     const char *type = e->d->type[ins->elem];
@@ -164,7 +164,7 @@ static void open_loop(twi_emitter *e, twi_lid v) {
     twi_line(e, "for (%s %s = 0; %s < %u; %s++) {", type, name, name, ins->attr, name);
 }
 
-static void value(twi_emitter *e, twi_lid v) {
+void twi_emit_value(twi_emitter *e, twi_lid v) {
     const twi_lins *ins = twi_lins_of(e->f, v);
     if (ins->count == 0 || e->value[v].uses == 0)
         return;
@@ -187,13 +187,17 @@ static void barrier(twi_emitter *e, unsigned scope) {
         twi_line(e, "%s", e->d->simt->barrier[scope]);
 }
 
-static void body(twi_emitter *e, twi_lid first) {
+void twi_emit_body(twi_emitter *e, twi_lid first) {
     for (twi_lid v = first; v; v = e->f->ins.at[v].next) {
         const twi_lins *ins = twi_lins_of(e->f, v);
         switch (ins->op) {
         case TWI_L_FOR:
+            if (twi_emit_tiles(e, v))
+                continue;
+            twi_emit_open(e, v);
+            break;
         case TWI_L_UNROLL:
-            open_loop(e, v);
+            twi_emit_open(e, v);
             break;
         case TWI_L_IF:
             twi_line(e, "if (%s) {", e->value[twi_larg(e->f, v, 0)].text);
@@ -215,11 +219,11 @@ static void body(twi_emitter *e, twi_lid first) {
             twi_line(e, e->d->simt->async_wait, ins->attr);
             continue;
         default:
-            value(e, v);
+            twi_emit_value(e, v);
             continue;
         }
         e->depth++;
-        body(e, ins->body);
+        twi_emit_body(e, ins->body);
         e->depth--;
         twi_line(e, "}");
     }
@@ -257,7 +261,7 @@ static void function(twi_emitter *e, uint32_t func, twi_sb *out) {
     twi_sb_init(&e->body, e->arena);
     e->prologue.n = e->locals.n = 0;
     e->parameters = 0;
-    e->streams = false;
+    e->streams = e->tiled = false;
     e->value = TWI_NEW_N(e->arena, twi_spelled, e->f->ins.n + 1);
     e->object = TWI_NEW_N(e->arena, const char *, e->f->object.n + 1);
     e->depth = e->d->hooks->depth;
@@ -269,12 +273,14 @@ static void function(twi_emitter *e, uint32_t func, twi_sb *out) {
     if (simt && simt->subgroups && e->f->lanes > 1 && twi_need(e, "subgroups"))
         twi_sb_str(&e->head, simt->subgroups);
     count_uses(e);
-    body(e, e->f->first);
+    twi_emit_body(e, e->f->first);
     e->d->hooks->open(e, &inside);
     twi_sb_str(&inside, twi_sb_text(&e->body));
     twi_sb_str(&inside, e->d->hooks->close);
     if (e->streams)
         twi_sb_str(&inside, e->d->streamed);
+    if (e->tiled)
+        twi_sb_str(&inside, e->d->untiled);
     twi_sb_str(&inside, e->d->hooks->end);
     e->inside[func] = twi_sb_text(&inside);
     const uint32_t like = first_like(e, func);

@@ -302,6 +302,8 @@ static const char *dots(twi_emitter *e, twi_lid v) {
                          .to = ins->elem,
                          .count = ins->count,
                          .arg = {arg_text(e, v, 0), arg_text(e, v, 1), arg_text(e, v, 2)}};
+    if (twi_lins_of(e->f, twi_larg(e->f, v, 0))->count == 32)
+        return twi_expand(e, e->d->row_dots, &s);
     return twi_expand(e, e->d->dots[twi_class_of(ins->elem)], &s);
 }
 

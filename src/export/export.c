@@ -132,12 +132,16 @@ static bool alike(const twi_loop *loop) {
 /* What the code speaks beyond the level of its machine. */
 static unsigned extras_of(const twi_loop *loop) {
     unsigned set = 0;
-    for (uint32_t f = 0; f < loop->func.n; f++)
-        for (uint32_t v = 1; v < loop->func.at[f].ins.n; v++)
-            for (unsigned k = 0; k < TWI_CPU_EXTRAS; k++)
-                if (loop->func.at[f].ins.at[v].op == TWI_L_DOTS &&
-                    loop->func.at[f].ins.at[v].elem == twi_cpu_extras[k].elem)
+    for (uint32_t n = 0; n < loop->func.n; n++) {
+        const twi_func *f = &loop->func.at[n];
+        for (uint32_t v = 1; v < f->ins.n; v++) {
+            const twi_lins *a =
+                f->ins.at[v].op == TWI_L_DOTS ? &f->ins.at[twi_larg(f, v, 0)] : NULL;
+            for (unsigned k = 0; a && k < TWI_CPU_EXTRAS; k++)
+                if (a->elem == twi_cpu_extras[k].elem && a->count == twi_cpu_extras[k].k)
                     set |= 1u << k;
+        }
+    }
     return set;
 }
 

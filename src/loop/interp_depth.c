@@ -5,6 +5,7 @@
  * of the fold counts 0; so does the start value of a dot.
  */
 #include "loop/interp_run.h"
+#include "plan/atom.h"
 
 static bool moves(unsigned op) {
     return op == TWI_SELECT || op == TWI_CAST || op == TWI_L_SPLAT || op == TWI_L_EXTRACT ||
@@ -185,10 +186,15 @@ static void lanes_combine(twi_run *run, twi_lid v) {
 /* Each product is rounded with the sum so far. */
 static void dots_combine(twi_run *run, twi_lid v) {
     const twi_lins *i = &run->f->ins.at[v];
-    const uint32_t steps = run->f->ins.at[twi_larg(run->f, v, 0)].count;
+    const twi_lins *a = &run->f->ins.at[twi_larg(run->f, v, 0)];
+    const uint32_t steps = a->count, groups = steps / twi_atom_group((tw_elem)a->elem);
     for (size_t k = 0; k < (size_t)run->workers * i->count; k++) {
-        uint64_t before = roundings(shadow_at(run, twi_larg(run->f, v, 2), k), i->fold);
-        run->shadow[v][k] = tagged(i->fold, before + steps);
+        uint64_t sum = roundings(shadow_at(run, twi_larg(run->f, v, 2), k), i->fold);
+        if (groups == 1)
+            sum += steps;
+        else /* chains of their own, and the sum of two */
+            sum = 1 + (sum > groups + 1 ? sum : groups + 1);
+        run->shadow[v][k] = tagged(i->fold, sum);
         record(run, i->fold, (uint32_t)(k / i->count), run->shadow[v][k]);
     }
 }

@@ -160,14 +160,27 @@ static void dots_of_halves(const twi_lins *i, const uint16_t *a, const uint16_t 
     }
 }
 
+static void dots_of_rows(const twi_lins *i, const uint16_t *a, const uint16_t *b, const float *c,
+                         float *to) {
+    for (uint32_t l = 0; l < i->count; l++) {
+        float sum[2] = {0, 0};
+        for (uint32_t k = 0; k < 32; k++)
+            sum[k % 2] = twi_f32_dot_step(twi_f32_of_bf16(a[k]),
+                                          twi_f32_of_bf16(b[k / 2 * 2 * i->count + 2 * l + k % 2]),
+                                          sum[k % 2]);
+        to[l] = twi_f32_dot_step(1, c[l], twi_f32_dot_step(1, sum[0], sum[1]));
+    }
+}
+
 static void dots(twi_run *run, twi_lid v) {
     const twi_lins *i = &run->f->ins.at[v];
+    const bool rows = run->f->ins.at[twi_larg(run->f, v, 0)].count == 32;
     const void *a = twi_run_arg(run, v, 0), *b = twi_run_arg(run, v, 1),
                *c = twi_run_arg(run, v, 2);
     if (i->elem == TW_I32)
         dots_of_bytes(i, a, b, c, run->value[v]);
     else
-        dots_of_halves(i, a, b, c, run->value[v]);
+        (rows ? dots_of_rows : dots_of_halves)(i, a, b, c, run->value[v]);
 }
 
 bool twi_run_lanes(twi_run *run, twi_lid v) {

@@ -108,30 +108,37 @@ static twi_lid leave_out(walk *w, twi_lid v) {
 }
 
 /* Is there an instruction for these types that makes a whole vector? */
-bool twi_dots_spoken(const twi_caps *caps, tw_elem elem, unsigned count) {
-    return (elem == TW_I32 ? caps->dpi8 : caps->dpbf16) && count * 4 == caps->vector_bytes;
+bool twi_dots_spoken(const twi_caps *caps, const twi_func *f, twi_lid v) {
+    const twi_lins *i = &f->ins.at[v], *a = &f->ins.at[twi_larg(f, v, 0)];
+    const bool has = i->elem == TW_I32 ? caps->dpi8 : a->count > 2 ? caps->tdpbf16 : caps->dpbf16;
+    return has && i->count * 4u == caps->vector_bytes;
 }
 
-static bool lacks_dots(const walk *w, twi_lid v) {
-    const twi_lins *i = &w->from->ins.at[v];
-    return !twi_dots_spoken(w->caps, (tw_elem)i->elem, i->count);
-}
+static bool lacks_dots(const walk *w, twi_lid v) { return !twi_dots_spoken(w->caps, w->from, v); }
 
 static twi_lid rewrite_dots(walk *w, twi_lid v) {
     const twi_lins *i = &w->from->ins.at[v];
     const unsigned steps = w->from->ins.at[twi_larg(w->from, v, 0)].count;
     int32_t *from = TWI_NEW_N(w->c.loop->arena, int32_t, i->count);
-    twi_lid sum = arg(w, v, 2);
+    const unsigned group = i->elem == TW_I32 ? 4 : 2;
+    const twi_lid start = arg(w, v, 2);
+    const twi_lid zero = twi_lb_splat(&w->c, twi_lb_bits(&w->c, (tw_elem)i->elem, 0, 0), i->count);
+    const bool several = steps > group; /* groups: a chain from 0 for each place */
+    twi_lid sum[2] = {several ? zero : start, zero};
     w->c.fold = i->fold;
-    for (unsigned k = steps; k-- > 0;) {
+    for (unsigned n = 0; n < steps; n++) {
+        const unsigned k = several ? n : steps - 1 - n;
         for (unsigned l = 0; l < i->count; l++)
-            from[l] = (int32_t)(l * steps + k);
+            from[l] = (int32_t)(k / group * group * i->count + l * group + k % group);
         twi_lid a = twi_lb_extract(&w->c, arg(w, v, 0), k),
                 b = twi_lb_permute(&w->c, arg(w, v, 1), 0, from, i->count);
-        sum = twi_legal_dot_step(&w->c, a, b, sum, w->caps);
+        twi_lid *to = &sum[several ? k % group : 0];
+        *to = twi_legal_dot_step(&w->c, a, b, *to, w->caps);
     }
+    if (several)
+        sum[0] = twi_legal_dot_sum(&w->c, start, twi_legal_dot_sum(&w->c, sum[0], sum[1]));
     w->c.fold = 0;
-    return sum;
+    return sum[0];
 }
 
 static const rule rules[] = {

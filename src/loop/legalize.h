@@ -16,6 +16,6 @@ bool twi_loop_spoken(const twi_loop *loop, const twi_caps *caps);
 /* Is the asynchronous copy v one that the target has: of 4, 8 or 16 bytes that lie aligned? */
 bool twi_async_spoken(const twi_caps *caps, const twi_func *f, twi_lid v);
 bool twi_cast_spoken(const twi_caps *caps, tw_elem from, tw_elem to);
-bool twi_dots_spoken(const twi_caps *caps, tw_elem elem, unsigned count); /* elem: of the result */
+bool twi_dots_spoken(const twi_caps *caps, const twi_func *f, twi_lid v);
 
 #endif

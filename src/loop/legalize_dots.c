@@ -36,3 +36,7 @@ twi_lid twi_legal_dot_step(twi_cursor *c, twi_lid a, twi_lid b, twi_lid sum, con
     twi_lid x = flushed(c, widened(c, a, caps)), y = flushed(c, widened(c, b, caps));
     return flushed(c, twi_lb_op(c, TWI_FMA, x, y, flushed(c, sum)));
 }
+
+twi_lid twi_legal_dot_sum(twi_cursor *c, twi_lid x, twi_lid y) {
+    return flushed(c, twi_lb_op(c, TWI_ADD, flushed(c, x), flushed(c, y), 0));
+}

@@ -17,5 +17,6 @@ twi_lid twi_legal_erf(twi_cursor *c, twi_lid x);
 twi_lid twi_legal_cast(twi_cursor *c, tw_elem elem, twi_lid x, bool spoken);
 /* sum + a * b, as `dots` takes one product in; b and sum of one count. */
 twi_lid twi_legal_dot_step(twi_cursor *c, twi_lid a, twi_lid b, twi_lid sum, const twi_caps *caps);
+twi_lid twi_legal_dot_sum(twi_cursor *c, twi_lid x, twi_lid y); /* of floats, likewise */
 
 #endif

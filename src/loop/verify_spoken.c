@@ -34,10 +34,7 @@ static bool between(const target *t, twi_lid v) {
     return lanes > 1 && !t->caps->lane_ops;
 }
 
-static bool dots(const target *t, twi_lid v) {
-    const twi_lins *i = &t->f->ins.at[v];
-    return !twi_dots_spoken(t->caps, (tw_elem)i->elem, i->count);
-}
+static bool dots(const target *t, twi_lid v) { return !twi_dots_spoken(t->caps, t->f, v); }
 
 /* Of vectors a dialect prints its own tree; between workers there are only exchanges. */
 static bool fold(const target *t, twi_lid v) {

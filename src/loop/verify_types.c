@@ -133,14 +133,15 @@ static bool permutes(const item *t) {
     return true;
 }
 
-/* Bytes by fours into i32, bf16 by pairs into f32. */
+/* Bytes by fours into i32, bf16 by pairs or 16 of them into f32. */
 static bool dots(const item *t) {
     const twi_lins *i = t->i;
     if (i->nargs != 3 || !t->f->explicit_lanes)
         return false;
     const twi_lins *a = operand(t, 0), *b = operand(t, 1), *c = operand(t, 2);
     const bool bytes = a->elem == TW_I8 && i->elem == TW_I32 && a->count == 4;
-    const bool halves = a->elem == TW_BF16 && i->elem == TW_F32 && a->count == 2;
+    const bool halves =
+        a->elem == TW_BF16 && i->elem == TW_F32 && (a->count == 2 || a->count == 32);
     return (bytes || halves) && b->elem == a->elem && b->count == a->count * i->count &&
            c->elem == i->elem && c->count == i->count;
 }

@@ -2,6 +2,7 @@
  * Dots by boxes (plan/atom.def). The atom digit of the folded axis is never opened: an operand's
  * value is whole boxes in the storage type, d elements side by side, for each lane if it has lanes.
  * A stage holds them so; else they are read along the array, or row by row and woven together.
+ * Boxes of several groups with lanes stand group after group, and are stored a group at a time.
  */
 #include "lower/walk.h"
 #include "plan/atom.h"
@@ -40,13 +41,18 @@ static twi_lid woven(twi_lowering *w, twi_lid x, twi_lid y, unsigned size) {
 }
 
 twi_lid twi_w_box_load(twi_lowering *w, twi_id load) {
-    const unsigned axis = twi_boxed_axis(w->ir, w->frame, load), n = twi_w_box(w, load);
-    const int digit = twi_atom_digit(w->frame, axis);
-    twi_lid row[16];
+    const unsigned n = twi_w_box(w, load);
     if ((!w->copying && twi_w_stage_of(w, load) >= 0) || twi_w_box_dimension(w, load) >= 0)
         return twi_w_array_load(w, load, true);
+    return twi_w_box_rows(w, load, twi_w_int(w, 0), n);
+}
+
+twi_lid twi_w_box_rows(twi_lowering *w, twi_id load, twi_lid first, unsigned n) {
+    const unsigned axis = twi_boxed_axis(w->ir, w->frame, load);
+    const int digit = twi_atom_digit(w->frame, axis);
+    twi_lid row[32];
     for (unsigned k = 0; k < n; k++) {
-        w->digit[axis][digit] = twi_w_int(w, k);
+        w->digit[axis][digit] = twi_w_ix(w, TWI_ADD, first, twi_w_int(w, k));
         row[k] = twi_w_array_load(w, load, true);
     }
     w->digit[axis][digit] = 0;

@@ -210,9 +210,10 @@ twi_lid twi_w_identity(twi_lowering *w, unsigned op, tw_elem elem) {
 twi_lid twi_w_int(twi_lowering *w, int64_t k) { return twi_w_const(w, TW_I64, (uint64_t)k, 0); }
 
 twi_lid twi_w_dots(twi_lowering *w, twi_lid a, twi_lid b, twi_lid sum) {
+    const twi_lins *i = &w->c.f->ins.at[a];
     if (w->tally)
         w->tally->ops[TWI_PRICE_CHEAP] +=
-            w->trips * twi_atom_taking((tw_elem)w->c.f->ins.at[a].elem)->ops;
+            w->trips * twi_atom_taking((tw_elem)i->elem, i->count)->ops;
     return twi_lb_dots(&w->c, a, b, sum);
 }
 

@@ -236,8 +236,8 @@ static void count_ins(const twi_func *f, const twi_lins *i, const around *a, twi
         *(early ? &out->early : &out->rounds) += far && !out->waits[early] ? a->round : 0;
         out->waits[early] = out->waits[early] || far;
     } else if (i->op == TWI_L_DOTS) {
-        const tw_elem elem = (tw_elem)f->ins.at[f->args.at[i->arg]].elem;
-        out->ops[TWI_PRICE_CHEAP] += trips * twi_atom_taking(elem)->ops;
+        const twi_lins *x = &f->ins.at[f->args.at[i->arg]];
+        out->ops[TWI_PRICE_CHEAP] += trips * twi_atom_taking((tw_elem)x->elem, x->count)->ops;
     } else if (i->op == TWI_L_LANE_FOLD) {
         count_exchange(trips * (i->attr >> 16), out);
     } else if (i->op >= TWI_L_LANE_XOR && i->op <= TWI_L_LANE_SHIFT) {

@@ -135,6 +135,19 @@ static void describe_by_weight(describer *d, uint32_t more) {
                   (split && twi_dot_start(d->ir, d->o->fold) ? 1 : 0);
 }
 
+/* A box's positions; the roundings that they are from the sum they are added to: of one group all,
+ * of several those of a chain and of the sum of the chains. */
+static int64_t add_box(describer *d, const twi_atom_row *row) {
+    const unsigned axis = d->i->fold[0];
+    unsigned none = 0;
+    if (!twi_atom_has_groups(row))
+        return add_level(d, TWI_LV_ATOM, TWI_HOW_BACK, &none);
+    const unsigned group = twi_atom_group((tw_elem)row->elem);
+    add(d, axis, TWI_HOW_CHAIN, group, row->k / group);
+    add(d, axis, TWI_HOW_TREE, 1, group);
+    return 1;
+}
+
 /* What one launch does; partial: the fold is completed by a second one. */
 static void describe_launch(const tw_ir *ir, const twi_plan *plan, twi_id fold, bool partial,
                             twi_order *o) {
@@ -152,7 +165,7 @@ static void describe_launch(const tw_ir *ir, const twi_plan *plan, twi_id fold, 
         describe_by_weight(&d, product ? 1 : 0);
         return;
     }
-    int64_t chain = add_level(&d, TWI_LV_ATOM, TWI_HOW_BACK, &none);
+    int64_t chain = add_box(&d, row);
     chain *= add_loops(&d);
     chain *= add_level(&d, TWI_LV_SERIAL, TWI_HOW_CHAIN, &none);
     unsigned before = o->n;
@@ -167,6 +180,8 @@ static void describe_launch(const tw_ir *ir, const twi_plan *plan, twi_id fold, 
     split |= subs > 1;
     /* A chain of products starts from the start itself; whatever else has one adds it. */
     bool starts = !partial && (split || i->parts) && twi_dot_start(ir, fold);
+    if (twi_atom_has_groups(row)) /* before the first is added to the sum */
+        rounds += row->k / twi_atom_group((tw_elem)row->elem) + 1;
     o->depth = (uint32_t)(chain - 1 + rounds + (tree ? 0 : subs - 1) + product + starts);
 }
 

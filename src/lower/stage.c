@@ -4,6 +4,7 @@
  * written as the load's value there (0, or `else`). When it is filled: window.c.
  */
 #include "lower/walk.h"
+#include "plan/atom.h"
 
 static uint64_t load_axes(const twi_lowering *w, const twi_stage_plan *s) {
     return twi_ins_of(w->ir, s->value)->type.axes;
@@ -126,6 +127,15 @@ static twi_laccess stage_access(const twi_lowering *w, uint32_t object) {
     return (twi_laccess){.object = object, .dim = (uint8_t)(rank ? rank - 1 : 0)};
 }
 
+/* Does it hold boxes of several groups, of lanes? */
+static bool has_groups(const twi_lowering *w, const twi_stage_plan *s) {
+    const tw_elem elem =
+        (tw_elem)w->ir->array.at[w->ir->access.at[twi_ins_of(w->ir, s->value)->attr].array].elem;
+    const unsigned box = twi_w_box(w, s->value);
+    return w->vectors && twi_w_value_count(w, load_axes(w, s)) > 1 && box > 1 &&
+           box > twi_atom_group(elem);
+}
+
 static void into_tile(twi_lowering *w, twi_laccess to, const twi_lid *index, twi_lid x) {
     if (w->async)
         twi_w_async_copy(w, to, index, x);
@@ -133,9 +143,29 @@ static void into_tile(twi_lowering *w, twi_laccess to, const twi_lid *index, twi
         twi_w_store(w, to, index, x, 0);
 }
 
+/* Boxes of lanes, group by group: that is how they lie. */
+static void copy_groups(twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
+    const unsigned group = twi_atom_group((tw_elem)w->c.f->object.at[object].elem);
+    const unsigned n = twi_w_box(w, s->value) / group, depth = twi_w_depth(w);
+    const twi_laccess to = stage_access(w, object);
+    twi_lid index[TWI_MAX_LOOPS];
+    const twi_lid at = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, n), 1);
+    const twi_lid x =
+        twi_w_box_rows(w, s->value, twi_w_ix(w, TWI_MUL, at, twi_w_int(w, group)), group);
+    stage_index(w, s, index);
+    index[to.dim] = twi_w_ix(w, TWI_MUL, at, twi_w_int(w, twi_w_count(w, x)));
+    into_tile(w, to, index, x);
+    twi_w_shut(w, depth);
+}
+
 static void copy_element(twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
     twi_lid index[TWI_MAX_LOOPS];
     uint32_t mark = twi_w_scope(w);
+    if (has_groups(w, s)) {
+        copy_groups(w, s, object);
+        twi_w_forget(w, mark);
+        return;
+    }
     twi_lid x = twi_w_box(w, s->value) > 1 ? twi_w_box_load(w, s->value)
                                            : twi_w_array_load(w, s->value, true);
     stage_index(w, s, index);

@@ -229,6 +229,8 @@ unsigned twi_w_box(const twi_lowering *w, twi_id v); /* positions of a box it is
 /* The array's dimension along which a box of a load without lanes lies; -1: it is woven. */
 int twi_w_box_dimension(const twi_lowering *w, twi_id load);
 twi_lid twi_w_box_load(twi_lowering *w, twi_id load);
+/* n positions of its box, from the array: woven, or without lanes one after the other. */
+twi_lid twi_w_box_rows(twi_lowering *w, twi_id load, twi_lid first, unsigned n);
 twi_lid twi_w_box_dot(twi_lowering *w, twi_id dot, twi_lid sum); /* sum and the open box */
 
 /* ---- access.c ---- */

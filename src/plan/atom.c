@@ -28,11 +28,17 @@ bool twi_caps_have_atom(const twi_caps *caps, unsigned atom) {
     return has;
 }
 
-const twi_atom_row *twi_atom_taking(tw_elem elem) {
+const twi_atom_row *twi_atom_taking(tw_elem elem, unsigned k) {
     for (unsigned a = 1; a < TWI_ATOMS; a++)
-        if (rows[a].k > 1 && rows[a].elem == elem)
+        if (k > 1 && rows[a].k == k && rows[a].elem == elem)
             return &rows[a];
     return NULL;
+}
+
+unsigned twi_atom_group(tw_elem elem) { return 4u / (unsigned)tw_elem_size(elem); }
+
+bool twi_atom_has_groups(const twi_atom_row *row) {
+    return row->k > 1 && row->k > twi_atom_group((tw_elem)row->elem);
 }
 
 static tw_elem stored(const tw_ir *ir, twi_id load) {

@@ -17,8 +17,11 @@ typedef struct {
 
 const twi_atom_row *twi_atom_row_of(unsigned atom); /* of NONE: that of fma */
 bool twi_caps_have_atom(const twi_caps *caps, unsigned atom);
-/* The atom that takes operands of that storage type by boxes; NULL: there is none. */
-const twi_atom_row *twi_atom_taking(tw_elem elem);
+/* The atom that takes k operands of that storage type at once; NULL: there is none. */
+const twi_atom_row *twi_atom_taking(tw_elem elem, unsigned k);
+/* Elements of 4 bytes, which lie side by side in each lane. */
+unsigned twi_atom_group(tw_elem elem);
+bool twi_atom_has_groups(const twi_atom_row *row); /* several */
 /* May the target use the atom for the dot, whatever the maps? Else why not. */
 bool twi_atom_fits(const tw_ir *ir, const twi_caps *caps, twi_id dot, unsigned atom, twi_why *why);
 /* What its operand k reads: the load, whose value it may cast to the type of the sum. */

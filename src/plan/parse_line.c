@@ -224,7 +224,7 @@ static bool read_part(twi_plan_reader *r, twi_place *v) {
     if (twi_plan_is(r, "fold"))
         return read_word_of(r, TWI_WORDS_FOLD, "time or weight", &v->fold);
     if (twi_plan_is(r, "atom"))
-        return read_word_of(r, TWI_WORDS_ATOM, "fma, muladd, dpi8 or dpbf16", &v->atom);
+        return read_word_of(r, TWI_WORDS_ATOM, "fma, muladd, dpi8, dpbf16 or tdpbf16", &v->atom);
     if (twi_plan_is(r, "pad")) {
         int64_t k;
         if (!read_count(r, 1, UINT16_MAX, &k))

@@ -70,12 +70,23 @@ static bool dot_fits(const boxed *b) {
     const tw_ir *ir = b->j->ir;
     if (!digit_fits(b) || !lanes_fit(b))
         return false;
+    bool staged[2] = {false, false};
     for (unsigned i = 0; i < b->j->p->stages; i++) {
         const twi_stage_plan *s = &b->j->p->stage[i];
-        bool mine =
-            s->value == twi_atom_load(ir, b->dot, 0) || s->value == twi_atom_load(ir, b->dot, 1);
+        bool mine = false;
+        for (unsigned k = 0; k < 2; k++)
+            if (s->value == twi_atom_load(ir, b->dot, k))
+                mine = staged[k] = true;
         if (mine && !stage_fits(b, s))
             return false;
+    }
+    for (unsigned k = 0; k < 2 && twi_atom_has_groups(b->row); k++) {
+        const twi_id x = twi_atom_load(ir, b->dot, k);
+        if (!staged[k] && twi_judge_level(b->f, twi_ins_of(ir, x)->type.axes, TWI_LV_LANE) > 1)
+            return twi_refuse(
+                b->j->why,
+                "value %s: atom %s reads the operand with lanes from a stage, %s has none", b->name,
+                b->row->name, twi_value_name(ir, x));
     }
     return true;
 }

@@ -97,14 +97,9 @@ static int64_t block_columns(const twi_view *v, const twi_matrix *x, int64_t rn)
     return columns > 0 ? columns : 1;
 }
 
-/* Of packed panels: what is loaded as it lies would be woven again for every row of tiles. */
-static void offer_boxes(twi_offers *o, const twi_matrix *x, panels t, twi_id load) {
+static bool takes(const twi_view *v, const twi_matrix *x, unsigned atom) {
     twi_why why;
-    t.packed = true;
-    for (t.atom = 1; load && t.atom < TWI_ATOMS; t.atom++)
-        if (twi_atom_row_of(t.atom)->k > 1 &&
-            twi_atom_fits(o->view->ir, o->view->caps, x->dot, t.atom, &why))
-            offer(o, x, &t, load);
+    return twi_atom_row_of(atom)->k > 1 && twi_atom_fits(v->ir, v->caps, x->dot, atom, &why);
 }
 
 /* Threads that share columns read all rows each; those that share rows pack all columns each, which
@@ -113,30 +108,50 @@ static bool is_tall(const twi_view *v, const twi_matrix *x) {
     return v->axis[x->m].extent >= 2 * v->axis[x->n].extent;
 }
 
+/* Blocks of such tiles. Boxes are packed: what is loaded as it lies would be woven again for every
+ * row of tiles. */
+static void offer_cuts(twi_offers *o, const twi_matrix *x, panels t, twi_id load) {
+    static const uint8_t cuts[][2] = {{1, 1}, {1, 2}, {1, 4}, {2, 1}, {4, 1}}; /* rows, columns */
+    t.columns = block_columns(o->view, x, t.rn);
+    for (unsigned c = 0; c < sizeof cuts / sizeof cuts[0]; c++) {
+        t.blocks = cuts[c][0];
+        t.across = cuts[c][1];
+        if (t.across == 1 || !is_tall(o->view, x))
+            offer(o, x, &t, load);
+    }
+}
+
+/* Tiles that one instruction works on: whole ones of 16 rows. */
+static void offer_rows(twi_offers *o, const twi_matrix *x, twi_id load) {
+    static const uint8_t tiles[][2] = {{32, 2}, {16, 2}, {32, 1}, {16, 1}};
+    for (unsigned atom = 1; load && atom < TWI_ATOMS; atom++)
+        for (unsigned i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
+            const panels t = {.rm = tiles[i][0], .rn = tiles[i][1], .packed = true, .atom = atom};
+            if (takes(o->view, x, atom) && twi_atom_has_groups(twi_atom_row_of(atom)) &&
+                o->view->axis[x->k].extent > twi_atom_row_of(atom)->k &&
+                t.rm < 2 * o->view->axis[x->m].extent)
+                offer_cuts(o, x, t, load);
+        }
+}
+
 void twi_propose_panels(twi_offers *o, const twi_matrix *x) {
     static const uint8_t tiles[][2] = {{12, 2}, {6, 4}, {8, 3}, {9, 3}, {14, 2}, {13, 2},
                                        {11, 2}, {8, 2}, {4, 4}, {4, 2}, {16, 1}, {8, 1}};
-    static const uint8_t cuts[][2] = {{1, 1}, {1, 2}, {1, 4}, {2, 1}, {4, 1}}; /* rows, columns */
     const twi_view *v = o->view;
     const twi_id load = column_load(v, x);
-    const unsigned kinds = load ? 2 : 1;
     if (!v->caps->cache_bytes || !v->axis[x->k].known || (v->canonical >> x->k & 1))
         return;
+    offer_rows(o, x, load);
     for (unsigned i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
         panels t = {.rm = tiles[i][0], .rn = tiles[i][1]};
         if (!fits_registers(v, t.rm, t.rn) || t.rm >= 2 * v->axis[x->m].extent)
             continue;
-        t.columns = block_columns(v, x, t.rn);
-        for (unsigned c = 0; c < sizeof cuts / sizeof cuts[0]; c++) {
-            t.blocks = cuts[c][0];
-            t.across = cuts[c][1];
-            if (t.across > 1 && is_tall(v, x))
-                continue;
-            for (unsigned packed = 0; packed < kinds; packed++) {
-                t.packed = packed;
-                offer(o, x, &t, load);
-            }
-            offer_boxes(o, x, t, load);
-        }
+        offer_cuts(o, x, t, load);
+        t.packed = true;
+        if (load)
+            offer_cuts(o, x, t, load);
+        for (t.atom = 1; load && t.atom < TWI_ATOMS; t.atom++)
+            if (takes(v, x, t.atom) && !twi_atom_has_groups(twi_atom_row_of(t.atom)))
+                offer_cuts(o, x, t, load);
     }
 }

@@ -261,40 +261,6 @@ static bool draw_tile(draw *d, twi_id dot) {
     return true;
 }
 
-/* A dot by boxes: a time digit of the folded axis that they divide leaves them to the atom. */
-static bool draw_boxes(draw *d, twi_id dot, int64_t k) {
-    twi_map *m = &d->p->frame[0].map[twi_ins_of(d->v->ir, dot)->fold[0]];
-    unsigned i = m->n;
-    while (i > 0 && (twi_level_is_space(m->d[i - 1].level) || m->d[i - 1].extent % k))
-        i--;
-    if (!i || m->n == TWI_MAX_DIGITS || !draw_tile(d, dot))
-        return false;
-    m->d[i - 1].extent /= k;
-    m->d[m->n++] = (twi_digit){.level = TWI_LV_ATOM, .extent = k};
-    return true;
-}
-
-static void draw_atom(draw *d, twi_id dot, unsigned atom) {
-    const twi_frame *was = twi_copy(d->v->arena, &d->p->frame[0], sizeof *was);
-    const bool drawn = draw_boxes(d, dot, twi_atom_row_of(atom)->k);
-    twi_plan_set_place(d->v->arena, d->p, dot)->atom = (uint8_t)atom;
-    twi_view_finish(d->v, d->p);
-    if (drawn && legal(d))
-        return;
-    d->p->frame[0] = *was;
-    twi_plan_set_place(d->v->arena, d->p, dot)->atom = TWI_ATOM_NONE;
-}
-
-static void draw_atoms(draw *d) {
-    twi_why why;
-    for (uint32_t i = 0; i < d->v->all.n; i++)
-        for (unsigned a = 1; twi_ins_of(d->v->ir, d->v->all.at[i])->op == TWI_DOT && a < TWI_ATOMS;
-             a++)
-            if (twi_atom_row_of(a)->k > 1 &&
-                twi_atom_fits(d->v->ir, d->v->caps, d->v->all.at[i], a, &why) && !chance(d, 4))
-                draw_atom(d, d->v->all.at[i], a);
-}
-
 /* Loops of the order's head around all phases: as many as are legal of the number drawn. */
 static void draw_around(draw *d) {
     twi_frame *f = &d->p->frame[0];
@@ -456,6 +422,47 @@ static void draw_stage(draw *d, twi_id id) {
         d->p->stages--;
     else if (s.shared && !s.pad)
         draw_swizzle(d, &d->p->stage[d->p->stages - 1].swizzle);
+}
+
+/* A dot by boxes: a time digit of the folded axis that they divide leaves them to the atom. */
+static bool draw_boxes(draw *d, twi_id dot, int64_t k) {
+    twi_map *m = &d->p->frame[0].map[twi_ins_of(d->v->ir, dot)->fold[0]];
+    unsigned i = m->n;
+    while (i > 0 && (twi_level_is_space(m->d[i - 1].level) || m->d[i - 1].extent % k))
+        i--;
+    if (!i || m->n == TWI_MAX_DIGITS || !draw_tile(d, dot))
+        return false;
+    m->d[i - 1].extent /= k;
+    m->d[m->n++] = (twi_digit){.level = TWI_LV_ATOM, .extent = k};
+    return true;
+}
+
+static bool draw_atom(draw *d, twi_id dot, unsigned atom) {
+    const twi_frame *was = twi_copy(d->v->arena, &d->p->frame[0], sizeof *was);
+    const bool drawn = draw_boxes(d, dot, twi_atom_row_of(atom)->k);
+    twi_plan_set_place(d->v->arena, d->p, dot)->atom = (uint8_t)atom;
+    twi_view_finish(d->v, d->p);
+    const uint8_t stages = d->p->stages;
+    for (unsigned k = 0; drawn && twi_atom_has_groups(twi_atom_row_of(atom)) && k < 2; k++)
+        draw_stage(d, twi_atom_load(d->v->ir, dot, k)); /* the one with lanes stays */
+    if (drawn && legal(d))
+        return true;
+    d->p->stages = stages;
+    d->p->frame[0] = *was;
+    twi_plan_set_place(d->v->arena, d->p, dot)->atom = TWI_ATOM_NONE;
+    return false;
+}
+
+static void draw_atoms(draw *d) {
+    twi_why why;
+    for (uint32_t i = 0; i < d->v->all.n; i++) {
+        const twi_id dot = d->v->all.at[i];
+        bool drawn = twi_ins_of(d->v->ir, dot)->op != TWI_DOT;
+        for (unsigned a = TWI_ATOMS; !drawn && a-- > 1;)
+            drawn = twi_atom_row_of(a)->k > 1 &&
+                    twi_atom_fits(d->v->ir, d->v->caps, dot, a, &why) && !chance(d, 4) &&
+                    draw_atom(d, dot, a);
+    }
 }
 
 static void draw_stages(draw *d) {

@@ -95,10 +95,11 @@ typedef struct {
 const twi_cpu_machine *twi_cpu_machine_of(const char *isa); /* NULL: no such */
 /* Instructions beyond a machine's level, which loop IR's `dots` of an element type stand for. */
 typedef struct {
-    uint8_t elem; /* of the sums */
+    uint8_t elem; /* of the operands */
+    uint8_t k;    /* how many of them a lane takes at once */
     const char *flag, *test;
 } twi_cpu_extra;
-enum { TWI_CPU_EXTRAS = 2 };
+enum { TWI_CPU_EXTRAS = 3 };
 extern const twi_cpu_extra twi_cpu_extras[TWI_CPU_EXTRAS];
 bool twi_cpu_has_extra(const twi_caps *caps, unsigned k);
 typedef struct {

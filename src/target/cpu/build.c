@@ -43,11 +43,15 @@ const twi_cpu_machine *twi_cpu_machine_of(const char *isa) {
 }
 
 const twi_cpu_extra twi_cpu_extras[TWI_CPU_EXTRAS] = {
-    {TW_I32, "-mavx512vnni", "defined __AVX512VNNI__"},
-    {TW_F32, "-mavx512bf16", "defined __AVX512BF16__"},
+    {TW_I8, 4, "-mavx512vnni", "defined __AVX512VNNI__"},
+    {TW_BF16, 2, "-mavx512bf16", "defined __AVX512BF16__"},
+    {TW_BF16, 32, "-mamx-bf16", "(defined __AMX_BF16__ || defined __AMXBF16__)"},
 };
 
-bool twi_cpu_has_extra(const twi_caps *caps, unsigned k) { return k ? caps->dpbf16 : caps->dpi8; }
+bool twi_cpu_has_extra(const twi_caps *caps, unsigned k) {
+    const bool has[TWI_CPU_EXTRAS] = {caps->dpi8, caps->dpbf16, caps->tdpbf16};
+    return has[k];
+}
 
 static void command(const twi_cpu *cpu, const char *source, const char *product,
                     const char *argv[MOST_ARGS]) {

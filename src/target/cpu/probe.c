@@ -2,6 +2,8 @@
  * What this machine has: instruction sets from the kernel's own list (/proc/cpuinfo), and the
  * compiler by starting it.
  */
+#define _DEFAULT_SOURCE /* syscall */
+
 #include "base/fs.h"
 #include "target/codes.h"
 #include "target/cpu/cpu.h"
@@ -11,6 +13,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#if defined __linux__ && defined __x86_64__
+#include <sys/syscall.h>
+#endif
 
 #if defined __x86_64__
 #define BUILT_FOR "x86-64"
@@ -67,6 +72,16 @@ static bool has_level(const char *text, unsigned level) {
     return true;
 }
 
+/* Tiles are state that a process asks its kernel for, once; its children have it too. */
+static bool may_use_tiles(void) {
+#if defined __linux__ && defined __x86_64__
+    enum { REQUEST_STATE = 0x1023, TILES = 18 }; /* of arch_prctl; number of the state */
+    return syscall(SYS_arch_prctl, REQUEST_STATE, TILES) == 0;
+#else
+    return false;
+#endif
+}
+
 const char *twi_cpu_record(const char *isa) {
     for (unsigned i = 0; i < LEVELS; i++)
         if (strcmp(isa, levels[i].isa) == 0)
@@ -107,12 +122,14 @@ bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps) {
     }
     const bool dots = strcmp(levels[level].isa, "avx512") == 0;
     const bool has[] = {dots && has_flag(text, "avx512_vnni"),
-                        dots && has_flag(text, "avx512_bf16")};
+                        dots && has_flag(text, "avx512_bf16"),
+                        dots && has_flag(text, "amx_bf16") && may_use_tiles()};
     twi_arena_reset(&ctx->arena, mark);
     if (!twi_caps_named(ctx, levels[level].caps, caps))
         return false;
     caps->dpi8 = has[0];
     caps->dpbf16 = has[1];
+    caps->tdpbf16 = has[2];
     const long units = sysconf(_SC_NPROCESSORS_ONLN);
     caps->units = units > 0 ? (uint32_t)units : 1;
 #ifdef _SC_LEVEL2_CACHE_SIZE

@@ -21,9 +21,9 @@ static int teardown(void **state) {
     return 0;
 }
 
-static const char *const names[] = {"cpu-baseline", "cpu-neon",        "cpu-avx2",
-                                    "cpu-avx512",   "cpu-avx512-dots", "simt32",
-                                    "simt4",        "simt1",           "opencl-a770"};
+static const char *const names[] = {"cpu-baseline",    "cpu-neon",         "cpu-avx2", "cpu-avx512",
+                                    "cpu-avx512-dots", "cpu-avx512-tiles", "simt32",   "simt4",
+                                    "simt1",           "opencl-a770"};
 
 static const char *printed(tw_context *ctx, const twi_caps *caps) {
     twi_sb sb;
@@ -60,7 +60,9 @@ static void what_records_say(void **state) {
     assert_true(caps.indexable);
     assert_false(caps.dpi8 || caps.dpbf16);
     assert_true(twi_caps_named(*state, "cpu-avx512-dots", &caps));
-    assert_true(caps.dpi8 && caps.dpbf16);
+    assert_true(caps.dpi8 && caps.dpbf16 && !caps.tdpbf16);
+    assert_true(twi_caps_named(*state, "cpu-avx512-tiles", &caps));
+    assert_true(caps.dpi8 && caps.dpbf16 && caps.tdpbf16);
     assert_true(twi_caps_named(*state, "simt32", &caps));
     assert_int_equal(caps.shared, 49152);
     assert_int_equal(caps.workers, 256);

@@ -104,7 +104,8 @@ static void no_vectors(speech *s) {
 
 static void no_dots(speech *s) {
     memset(s->dialect.dots, 0, sizeof s->dialect.dots);
-    s->caps.dpi8 = s->caps.dpbf16 = false;
+    s->dialect.row_dots = NULL;
+    s->caps.dpi8 = s->caps.dpbf16 = s->caps.tdpbf16 = false;
 }
 
 static void nothing_more(speech *s) {
@@ -126,7 +127,7 @@ static const tongue tongues[] = {
     {"C, AVX-512", &twi_dialect_c, "cpu-avx512", NULL},
     {"OpenCL C", &twi_dialect_opencl, "simt1", NULL},
     {"OpenCL C with subgroups", &twi_dialect_opencl, "opencl-a770", NULL},
-    {"C without dots", &twi_dialect_c, "cpu-avx512-dots", no_dots},
+    {"C without dots", &twi_dialect_c, "cpu-avx512-tiles", no_dots},
     {"CUDA C++", &twi_dialect_cuda, "sm_90a", NULL},
     {"C without vectors", &twi_dialect_c, "cpu-avx512", no_vectors},
     {"OpenCL C without wide accesses", &twi_dialect_opencl, "simt1", no_wide},
@@ -134,6 +135,7 @@ static const tongue tongues[] = {
     {"CUDA C++ without narrow floats", &twi_dialect_cuda, "sm_90a", no_halves},
     {"CUDA C++ without wide accesses", &twi_dialect_cuda, "sm_90a", no_wide},
     {"CUDA C++ without any of them", &twi_dialect_cuda, "sm_90a", nothing_more},
+    {"C, AVX-512 with tiles", &twi_dialect_c, "cpu-avx512-tiles", NULL},
 };
 enum { TONGUES = sizeof tongues / sizeof *tongues };
 

@@ -137,6 +137,35 @@ static const subject given_dots[] = {
      "plan gemm/0.dot.1 class=free\n"
      "frame f: m = grid 7 ; n = grid 2, lane 16 ; part = loop 3\n"},
 };
+static const subject given_tiles[] = {
+    {"gemm", "M=13 N=37 K=96", "T=bf16", NULL,
+     "plan gemm/0 class=free\n"
+     "frame f: m = grid 2, slot 7 ; n = grid 2, slot 2, lane 16 ; k = loop 3, atom 32\n"
+     "value dot.1: atom tdpbf16\n"
+     "stage B: scratch, order k.loop n.slot n.lane k.atom, pad 3\nentry main\n"},
+    {"gemm", "M=7 N=19 K=128", "T=bf16", NULL,
+     "plan gemm/0 class=free\n"
+     "frame f: m = grid 1, loop 2, slot 5 ; n = grid 1, loop 2, lane 16 ; k = loop 2, slot 2, atom "
+     "32 order m.loop, n.loop, k.loop around 1\n"
+     "value dot.1: atom tdpbf16\n"
+     "stage A: scratch, order k.loop k.slot m.slot k.atom\n"
+     "stage B: scratch, order n.loop k.loop k.slot n.lane k.atom\n"
+     "entry main ; entry aligned16: align16 A B C\n"},
+    {"gemm", "M=3 N=16 K=32", "T=bf16", NULL,
+     "plan gemm/0 class=free\n"
+     "frame f: m = grid 3 ; n = grid 1, lane 16 ; k = atom 32\n"
+     "value dot.1: atom tdpbf16\n"
+     "stage B: scratch, order n.lane k.atom\nentry main\n"},
+    {"gemm", "M=5 N=19 K=192", "T=bf16", NULL,
+     "plan gemm/0 class=free\n"
+     "frame f: m = grid 2, slot 4 ; n = grid 2, lane 16 ; k = serial 3, loop 2, atom 32\n"
+     "value dot.1: atom tdpbf16\n"
+     "stage B: scratch, order k.loop n.lane k.atom\nentry main\n"},
+};
+static const subject random_tiles[] = {
+    {"gemm", "M=9 N=35 K=96", "T=bf16", NULL, NULL},
+    {"bmm", "Z=2 BA=2 BB=1 M=5 N=20 K=64", "T=bf16", NULL, NULL},
+};
 static const subject random_dots[] = {
     {"gemm_int8", "M=9 N=35 K=48", "", NULL, NULL},
     {"gemm", "M=9 N=35 K=24", "T=bf16", NULL, NULL},
@@ -542,6 +571,12 @@ static void dots(void **state) {
                  setting("TW_SEED", 0), 6 * setting("TW_PLANS", 2));
 }
 
+static void tiles(void **state) {
+    run_subjects(given_tiles, sizeof given_tiles / sizeof *given_tiles, *state, PLAIN, 0, 2);
+    run_subjects(random_tiles, sizeof random_tiles / sizeof *random_tiles, *state, PLAIN,
+                 setting("TW_SEED", 0), 6 * setting("TW_PLANS", 2));
+}
+
 /* The loop IR of a subject's plan. */
 static const char *loop_text(const bench *b, const subject *s) {
     twi_sb text;
@@ -611,6 +646,7 @@ int main(void) {
         ON("simt4", merges_of_folds),
         ON("cpu-avx512", given),
         ON("cpu-avx512-dots", dots),
+        ON("cpu-avx512-tiles", tiles),
         ON("simt4", given),
         ON("simt32", given),
         ON("simt1", windows),

@@ -18,6 +18,7 @@ enum {
     GEMM_I8,
     GEMM_BF16,
     GEMM_BF16_LEFT,
+    GEMM_BF16_LONG,
     KERNELS
 };
 
@@ -43,6 +44,7 @@ static int setup(void **state) {
     w.ir[GEMM_I8] = gemm_typed_of(ctx, TW_I8, 48, 64, 36, TW_ORDER_FREE);
     w.ir[GEMM_BF16] = gemm_typed_of(ctx, TW_BF16, 48, 64, 36, TW_ORDER_FREE);
     w.ir[GEMM_BF16_LEFT] = gemm_typed_of(ctx, TW_BF16, 48, 64, 36, TW_ORDER_LEFT);
+    w.ir[GEMM_BF16_LONG] = gemm_typed_of(ctx, TW_BF16, 48, 64, 64, TW_ORDER_FREE);
     *state = &w;
     return 0;
 }
@@ -60,7 +62,8 @@ static const struct {
     [SOFTMAX] = {"softmax", "free"},       [GEMM] = {"gemm", "free"},
     [GEMM_LEFT] = {"gemm", "canonical"},   [ATTENTION] = {"attention", "free"},
     [SQUARE] = {"square", "canonical"},    [GEMM_I8] = {"gemm", "canonical"},
-    [GEMM_BF16] = {"gemm", "free"},        [GEMM_BF16_LEFT] = {"gemm", "canonical"}};
+    [GEMM_BF16] = {"gemm", "free"},        [GEMM_BF16_LEFT] = {"gemm", "canonical"},
+    [GEMM_BF16_LONG] = {"gemm", "free"}};
 
 /* The reason, "" if none, for the lines under a header of the kernel's class. */
 static const char *reason(world *w, unsigned kernel, const char *target, const char *lines,
@@ -178,6 +181,14 @@ static void atoms(void **state) {
          "order m.loop, k.loop around 1\n"
          "value dot.1: atom dpi8\nstage B: scratch, order k.loop n.slot k.atom n.lane",
          "stage B: atom dpi8 reads boxes: its order ends in the lane digit, then k.atom"},
+        {GEMM_BF16_LONG, "cpu-avx512-tiles",
+         TILE "loop 2, atom 32\nvalue dot.1: atom tdpbf16\n"
+              "stage B: scratch, order k.loop n.slot n.lane k.atom",
+         ""},
+        {GEMM_BF16_LONG, "cpu-avx512-tiles", TILE "loop 2, atom 32\nvalue dot.1: atom tdpbf16",
+         "value dot.1: atom tdpbf16 reads the operand with lanes from a stage, B has none"},
+        {GEMM_BF16_LONG, DOTS, TILE "loop 2, atom 32\nvalue dot.1: atom tdpbf16",
+         "value dot.1: target cpu-avx512-dots has no atom tdpbf16"},
     };
     check(state, e, sizeof e / sizeof e[0]);
 }
@@ -186,7 +197,8 @@ static void atoms(void **state) {
 static void atoms_of_targets(void **state) {
     const world *w = *state;
     for (unsigned atom = 1; atom < TWI_ATOMS; atom++) {
-        static const char *const targets[] = {DOTS, "cpu-baseline", "cpu-avx512", "simt32"};
+        static const char *const targets[] = {"cpu-avx512-tiles", "cpu-baseline", "cpu-avx512",
+                                              "simt32"};
         for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
             twi_caps caps;
             assert_true(twi_caps_named(w->ctx, targets[k], &caps));

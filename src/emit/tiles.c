@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Nests of dots that tiles hold: a rolled loop that reads a box of each row and of each vector of
+ * columns and adds all their products to a private array of sums. The sums stay in tiles for all
+ * trips, and one instruction does 16 rows. Where the compiler is told of no tiles the nest stands
+ * as any other does.
+ */
+#include "emit/dialect.h"
+
+enum { BOX = 32, TILE_ROWS = 16, MOST_ROWS = 2 * TILE_ROWS, MOST_COLUMNS = 2 };
+
+/* An operand: the load of its boxes, the unrolled loop around that and the one that uses them; 0:
+ * there is one box. */
+typedef struct {
+    twi_lid load, fill, use;
+    unsigned count;
+} operand;
+
+typedef struct {
+    const twi_func *f;
+    twi_lid loop, dots, *around; /* around: by instruction of the loop, the unrolled one */
+    TWI_VEC(twi_lid) stores;
+    unsigned loads;
+    operand side[2]; /* rows, columns */
+    uint32_t sums;   /* object */
+    int64_t stride[2];
+} nest;
+
+static const twi_lins *at(const nest *n, twi_lid v) { return twi_lins_of(n->f, v); }
+
+static const twi_laccess *access_of(const nest *n, twi_lid v) {
+    return &n->f->access.at[at(n, v)->attr];
+}
+
+static bool is_private(const nest *n, twi_lid v) {
+    return n->f->object.at[access_of(n, v)->object].kind == TWI_OBJ_PRIVATE;
+}
+
+/* What indices are made of. */
+static bool is_number(const nest *n, twi_lid v) {
+    const twi_lins *i = at(n, v);
+    return i->op == TWI_L_LCONST ||
+           (i->op < TWI_ELEMENTWISE_END && i->count == 1 && twi_is_int((tw_elem)i->elem));
+}
+
+/* Accesses without masks, index arithmetic, one `dots`: false if there is more. */
+static bool gather(twi_emitter *e, nest *n, twi_lid first, twi_lid around) {
+    for (twi_lid v = first; v; v = at(n, v)->next) {
+        const twi_lins *i = at(n, v);
+        n->around[v] = around;
+        bool fits = is_number(n, v);
+        if (i->op == TWI_L_UNROLL) {
+            fits = gather(e, n, i->body, v);
+        } else if (i->op == TWI_L_LLOAD || i->op == TWI_L_LSTORE) {
+            fits = access_of(n, v)->mask == TWI_MASK_NONE && !access_of(n, v)->merge;
+            if (i->op == TWI_L_LSTORE)
+                twi_push(e->arena, &n->stores, v);
+            n->loads += i->op == TWI_L_LLOAD;
+        } else if (i->op == TWI_L_DOTS) {
+            fits = !n->dots && at(n, twi_larg(n->f, v, 0))->count == BOX;
+            n->dots = v;
+        }
+        if (!fits)
+            return false;
+    }
+    return true;
+}
+
+/* The only store to an object; 0: there are others. */
+static twi_lid only_store(const nest *n, uint32_t object) {
+    twi_lid found = 0;
+    for (uint32_t k = 0; k < n->stores.n; k++) {
+        if (access_of(n, n->stores.at[k])->object != object)
+            continue;
+        if (found)
+            return 0;
+        found = n->stores.at[k];
+    }
+    return found;
+}
+
+/* The slot's number, where all slots of a private array are numbered by one unrolled loop. */
+static bool slot(const nest *n, twi_lid v, twi_lid *loop) {
+    const twi_object *o = &n->f->object.at[access_of(n, v)->object];
+    *loop = o->rank ? twi_larg(n->f, v, 0) : 0;
+    return o->rank <= 1 && (!*loop || at(n, *loop)->op == TWI_L_UNROLL);
+}
+
+static bool operand_fits(const nest *n, unsigned k, operand *out) {
+    const twi_lid x = twi_larg(n->f, n->dots, k);
+    *out = (operand){.load = x, .count = 1};
+    if (at(n, x)->op != TWI_L_LLOAD)
+        return false;
+    if (!is_private(n, x))
+        return n->around[x] == 0;
+    const twi_lid from = only_store(n, access_of(n, x)->object);
+    if (!from || !slot(n, x, &out->use) || !slot(n, from, &out->fill))
+        return false;
+    out->load = twi_larg(n->f, from, n->f->object.at[access_of(n, from)->object].rank);
+    if (out->fill)
+        out->count = at(n, out->fill)->attr;
+    return at(n, out->load)->op == TWI_L_LLOAD && !is_private(n, out->load) &&
+           n->around[out->load] == out->fill && n->around[from] == out->fill &&
+           (!out->fill || n->around[out->fill] == 0) && !out->use == !out->fill &&
+           (!out->use || at(n, out->use)->attr == out->count);
+}
+
+/* Both operands' slots number the sums, and nothing else does. */
+static bool sums_fit(nest *n) {
+    const twi_lid was = twi_larg(n->f, n->dots, 2);
+    if (at(n, was)->op != TWI_L_LLOAD || !is_private(n, was))
+        return false;
+    n->sums = access_of(n, was)->object;
+    const twi_object *o = &n->f->object.at[n->sums];
+    const twi_lid now = only_store(n, n->sums);
+    if (!now || twi_larg(n->f, now, o->rank) != n->dots)
+        return false;
+    for (unsigned d = 0; d < o->rank; d++) {
+        const twi_lid index = twi_larg(n->f, was, d);
+        const unsigned side = index != n->side[0].use;
+        if (index != twi_larg(n->f, now, d) || index != n->side[side].use || n->stride[side])
+            return false;
+        n->stride[side] = o->stride[d];
+    }
+    const twi_lid inner = n->around[n->dots], outer = inner ? n->around[inner] : 0;
+    unsigned used = 0, stored = 0;
+    for (unsigned k = 0; k < 2; k++) {
+        const twi_lid use = n->side[k].use;
+        if (use && ((use != inner && use != outer) || !n->stride[k] || (k && n->stride[k] != 1)))
+            return false;
+        used += use ? 1u : 0u;
+        stored += n->side[k].load != twi_larg(n->f, n->dots, k) ? 1u : 0u;
+    }
+    const unsigned around = (inner ? 1u : 0u) + (outer ? 1u : 0u);
+    return used == around && n->stores.n == 1u + stored && n->loads == 3u + stored;
+}
+
+static bool find(twi_emitter *e, nest *n) {
+    n->around = TWI_NEW_N(e->arena, twi_lid, n->f->ins.n);
+    return gather(e, n, at(n, n->loop)->body, 0) && n->dots && operand_fits(n, 0, &n->side[0]) &&
+           operand_fits(n, 1, &n->side[1]) && n->side[0].count <= MOST_ROWS &&
+           n->side[1].count <= MOST_COLUMNS && sums_fit(n);
+}
+
+/* Index arithmetic of one body. */
+static void numbers(twi_emitter *e, const nest *n, twi_lid first) {
+    for (twi_lid v = first; v; v = at(n, v)->next)
+        if (is_number(n, v))
+            twi_emit_value(e, v);
+}
+
+/* Where an operand's box of that number lies. */
+static void place(twi_emitter *e, const nest *n, const operand *o, const char *name,
+                  unsigned number) {
+    const char *slot = o->fill ? twi_value_text(e, o->fill) : NULL;
+    twi_line(e, "const char *%s;", name);
+    twi_line(e, "{");
+    e->depth++;
+    if (slot) {
+        twi_line(e, "const %s %s = %u;", e->d->type[TW_I64], slot, number);
+        e->value[o->fill].text = slot;
+        numbers(e, n, at(n, o->fill)->body);
+    }
+    twi_line(e, "%s = (const char *)(%s);", name, twi_emit_address(e, o->load));
+    e->depth--;
+    twi_line(e, "}");
+}
+
+static void print(twi_emitter *e, const nest *n) {
+    const unsigned rows = n->side[0].count, columns = n->side[1].count;
+    const char *sums = twi_format(
+        e->arena, "%u, %u, (char *)%s, %lld", rows, columns, twi_object_text(e, n->sums),
+        (long long)(n->stride[0] * (int64_t)at(n, n->dots)->count * (int64_t)sizeof(float)));
+    for (unsigned k = 0; k < 2; k++)
+        if (n->side[k].use) /* the compiler has no use for it then */
+            twi_line(e, "(void)%s;",
+                     twi_object_text(e, access_of(n, twi_larg(n->f, n->dots, k))->object));
+    twi_line(e, "tw_tiles_for(%u, &rows_);", rows);
+    twi_line(e, "tw_tiles_load(%s);", sums);
+    twi_emit_open(e, n->loop);
+    e->depth++;
+    numbers(e, n, at(n, n->loop)->body);
+    place(e, n, &n->side[0], "a_", 0);
+    place(e, n, &n->side[0], "next_a_", rows > 1);
+    place(e, n, &n->side[1], "b_", 0);
+    place(e, n, &n->side[1], "next_b_", columns > 1);
+    twi_line(e, "tw_tiles_add(%u, %u, a_, next_a_ - a_, b_, next_b_ - b_);", rows, columns);
+    e->depth--;
+    twi_line(e, "}");
+    twi_line(e, "tw_tiles_store(%s);", sums);
+}
+
+bool twi_emit_tiles(twi_emitter *e, twi_lid loop) {
+    nest n = {.f = e->f, .loop = loop};
+    if (!e->d->tiles || !find(e, &n))
+        return false;
+    if (twi_need(e, "tiles"))
+        twi_sb_str(&e->head, e->d->tiles);
+    twi_once(e, "int rows_ = 0;");
+    e->tiled = true;
+    twi_line(e, "#ifdef TW_TILED");
+    print(e, &n);
+    twi_line(e, "#else");
+    twi_emit_open(e, loop);
+    e->depth++;
+    twi_emit_body(e, at(&n, loop)->body);
+    e->depth--;
+    twi_line(e, "}");
+    twi_line(e, "#endif");
+    return true;
+}
