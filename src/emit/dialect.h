@@ -243,7 +243,7 @@ bool twi_emit_tiles(twi_emitter *e, twi_lid loop);
 /* emit.c */
 void twi_emit_body(twi_emitter *e, twi_lid first); /* statements */
 void twi_emit_value(twi_emitter *e, twi_lid v);    /* a value's variable */
-void twi_emit_open(twi_emitter *e, twi_lid loop);  /* a loop's head, as a line */
+void twi_emit_open(twi_emitter *e, twi_lid v);     /* a loop's head, as a line */
 void twi_unrolled(twi_emitter *e, unsigned trips); /* line before a loop that must be unrolled */
 void twi_line(twi_emitter *e, const char *format, ...)
     TWI_PRINTF(2, 3); /* indented, newline added */

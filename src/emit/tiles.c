@@ -167,9 +167,9 @@ static void place(twi_emitter *e, const nest *n, const operand *o, const char *n
 
 static void print(twi_emitter *e, const nest *n) {
     const unsigned rows = n->side[0].count, columns = n->side[1].count;
-    const char *sums = twi_format(
-        e->arena, "%u, %u, (char *)%s, %lld", rows, columns, twi_object_text(e, n->sums),
-        (long long)(n->stride[0] * (int64_t)at(n, n->dots)->count * (int64_t)sizeof(float)));
+    const int64_t bytes = n->stride[0] * at(n, n->dots)->count * (int64_t)sizeof(float);
+    const char *sums = twi_format(e->arena, "%u, %u, (char *)%s, %lld", rows, columns,
+                                  twi_object_text(e, n->sums), (long long)bytes);
     for (unsigned k = 0; k < 2; k++)
         if (n->side[k].use) /* the compiler has no use for it then */
             twi_line(e, "(void)%s;",

@@ -102,10 +102,10 @@ static bool takes(const twi_view *v, const twi_matrix *x, unsigned atom) {
     return twi_atom_row_of(atom)->k > 1 && twi_atom_fits(v->ir, v->caps, x->dot, atom, &why);
 }
 
-/* Threads that share columns read all rows each; those that share rows pack all columns each, which
- * takes about twice as long an element. */
+/* Threads that share columns read all rows each; those that share rows read and write all columns
+ * each, to pack them. */
 static bool is_tall(const twi_view *v, const twi_matrix *x) {
-    return v->axis[x->m].extent >= 2 * v->axis[x->n].extent;
+    return 2 * v->axis[x->m].extent >= 3 * v->axis[x->n].extent;
 }
 
 /* Blocks of such tiles. Boxes are packed: what is loaded as it lies would be woven again for every
