@@ -26,6 +26,7 @@ struct tw_context {
     tw_interrupt *interrupt; /* NULL: none */
     bool grouped;            /* tools stay in this process's group and end with it */
     twi_shelf *shelf;        /* NULL: nothing is kept from run to run */
+    twi_sym processor;       /* what the system says of it (target/cpu/probe.c); 0: not asked yet */
 };
 
 /* Around what an interrupt must let go. */

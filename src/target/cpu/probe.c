@@ -89,10 +89,20 @@ const char *twi_cpu_record(const char *isa) {
     return NULL;
 }
 
-static const char *cpuinfo(tw_context *ctx) {
-    char *text;
-    size_t n;
-    return twi_read_file(&ctx->arena, "/proc/cpuinfo", &text, &n) == 0 ? text : "";
+/* The first processor's part of /proc/cpuinfo, which has one for each and takes the system as long
+ * to write: asked for once. */
+static const char *first_processor(tw_context *ctx) {
+    if (!ctx->processor) {
+        const twi_mark mark = twi_arena_mark(&ctx->arena);
+        char *text;
+        size_t n;
+        const bool there = twi_read_file(&ctx->arena, "/proc/cpuinfo", &text, &n) == 0;
+        const char *end = there ? strstr(text, "\n\n") : NULL;
+        ctx->processor = there ? twi_intern(&ctx->names, text, end ? (size_t)(end - text) : n)
+                               : twi_intern_str(&ctx->names, "unknown");
+        twi_arena_reset(&ctx->arena, mark);
+    }
+    return twi_text(&ctx->names, ctx->processor);
 }
 
 /* Of the levels that this machine has, the one asked for, or the best; LEVELS: it lacks that. */
@@ -104,18 +114,13 @@ static unsigned level_of(const char *text, const char *isa) {
 }
 
 bool twi_cpu_has(tw_context *ctx, const char *isa) {
-    const twi_mark mark = twi_arena_mark(&ctx->arena);
-    const bool has = level_of(cpuinfo(ctx), isa) < LEVELS;
-    twi_arena_reset(&ctx->arena, mark);
-    return has;
+    return level_of(first_processor(ctx), isa) < LEVELS;
 }
 
 bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps) {
-    const twi_mark mark = twi_arena_mark(&ctx->arena);
-    const char *text = cpuinfo(ctx);
+    const char *text = first_processor(ctx);
     const unsigned level = level_of(text, isa);
     if (level == LEVELS) {
-        twi_arena_reset(&ctx->arena, mark);
         twi_error(&ctx->diags, TWI_E_BAD_ISA, (twi_loc){0, 0}, NULL,
                   "this machine has no instruction set '%.200s'", isa);
         return false;
@@ -124,7 +129,6 @@ bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps) {
     const bool has[] = {dots && has_flag(text, "avx512_vnni"),
                         dots && has_flag(text, "avx512_bf16"),
                         dots && has_flag(text, "amx_bf16") && may_use_tiles()};
-    twi_arena_reset(&ctx->arena, mark);
     if (!twi_caps_named(ctx, levels[level].caps, caps))
         return false;
     caps->dpi8 = has[0];
@@ -141,10 +145,7 @@ bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps) {
 
 const char *twi_cpu_model(tw_context *ctx) {
     static const char *const names[] = {"model name", "CPU part"};
-    char *text;
-    size_t n;
-    if (twi_read_file(&ctx->arena, "/proc/cpuinfo", &text, &n) != 0)
-        return "";
+    const char *text = first_processor(ctx);
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
         const char *at = strstr(text, names[k]);
         at = at ? strchr(at, ':') : NULL;
