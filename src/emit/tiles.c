@@ -85,13 +85,23 @@ static bool slot(const nest *n, twi_lid v, twi_lid *loop) {
     return o->rank <= 1 && (!*loop || at(n, *loop)->op == TWI_L_UNROLL);
 }
 
+/* Do a box's elements lie side by side? */
+static bool is_close(const nest *n, twi_lid load) {
+    const twi_laccess *a = access_of(n, load);
+    const twi_object *o = &n->f->object.at[a->object];
+    for (unsigned d = 0; d < o->rank; d++)
+        if (at(n, twi_larg(n->f, load, d))->count > 1)
+            return false;
+    return o->rank && o->count == 1 && !(o->dynamic >> a->dim & 1u) && o->stride[a->dim] == 1;
+}
+
 static bool operand_fits(const nest *n, unsigned k, operand *out) {
     const twi_lid x = twi_larg(n->f, n->dots, k);
     *out = (operand){.load = x, .count = 1};
     if (at(n, x)->op != TWI_L_LLOAD)
         return false;
     if (!is_private(n, x))
-        return n->around[x] == 0;
+        return n->around[x] == 0 && is_close(n, x);
     const twi_lid from = only_store(n, access_of(n, x)->object);
     if (!from || !slot(n, x, &out->use) || !slot(n, from, &out->fill))
         return false;
@@ -99,9 +109,9 @@ static bool operand_fits(const nest *n, unsigned k, operand *out) {
     if (out->fill)
         out->count = at(n, out->fill)->attr;
     return at(n, out->load)->op == TWI_L_LLOAD && !is_private(n, out->load) &&
-           n->around[out->load] == out->fill && n->around[from] == out->fill &&
-           (!out->fill || n->around[out->fill] == 0) && !out->use == !out->fill &&
-           (!out->use || at(n, out->use)->attr == out->count);
+           is_close(n, out->load) && n->around[out->load] == out->fill &&
+           n->around[from] == out->fill && (!out->fill || n->around[out->fill] == 0) &&
+           !out->use == !out->fill && (!out->use || at(n, out->use)->attr == out->count);
 }
 
 /* Both operands' slots number the sums, and nothing else does. */

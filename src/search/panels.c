@@ -49,6 +49,21 @@ static void pack(twi_plan *p, const twi_matrix *x, twi_id load) {
         s->order[s->n++] = (twi_axis_digit){(uint8_t)x->k, (uint8_t)twi_atom_digit(f, x->k)};
 }
 
+/* The other operand's boxes, of one row of tiles: side by side, whatever the array's strides. */
+static void pack_rows(const twi_view *v, twi_plan *p, const twi_matrix *x, twi_id columns) {
+    const twi_id first = twi_atom_load(v->ir, x->dot, 0);
+    twi_stage_plan *s = &p->stage[p->stages++];
+    const twi_map *m = &p->frame[0].map[x->m], *k = &p->frame[0].map[x->k];
+    *s = (twi_stage_plan){.window = 1};
+    s->value = first == columns ? twi_atom_load(v->ir, x->dot, 1) : first;
+    for (unsigned i = 0; i + 1u < k->n; i++)
+        s->order[s->n++] = (twi_axis_digit){(uint8_t)x->k, (uint8_t)i};
+    for (unsigned i = 0; i < m->n; i++)
+        if (m->d[i].level == TWI_LV_SLOT)
+            s->order[s->n++] = (twi_axis_digit){(uint8_t)x->m, (uint8_t)i};
+    s->order[s->n++] = (twi_axis_digit){(uint8_t)x->k, (uint8_t)(k->n - 1u)};
+}
+
 /* The folded axis in boxes of the atom; false: it is not made of whole ones. */
 static bool box(const twi_view *v, twi_plan *p, const twi_matrix *x, unsigned atom) {
     const int64_t k = twi_atom_row_of(atom)->k, extent = v->axis[x->k].extent;
@@ -82,6 +97,8 @@ static void offer(twi_offers *o, const twi_matrix *x, const panels *t, twi_id lo
     f->around = (uint8_t)((deep > 1) + (wide > 1));
     if (t->packed)
         pack(p, x, load);
+    if (twi_atom_has_groups(twi_atom_row_of(t->atom)))
+        pack_rows(v, p, x, load);
     twi_offer(o, "matrix", p);
 }
 

@@ -110,8 +110,9 @@ bool twi_opencl_caps(tw_context *ctx, unsigned index, twi_caps *caps) {
         caps->probe |= TWI_PROBE_DIVIDE | TWI_PROBE_FUNCTION;
     if (!(is.single & TWI_CL_DENORM))
         caps->probe |= TWI_PROBE_ARITH | TWI_PROBE_FUNCTION;
-    caps->indexable = cpu; /* private memory is the stack there, not registers */
-    if (cpu) {             /* a unit is a core: one group at a time, worker after worker */
+    caps->indexable =
+        true;  /* a private array may be, wherever it lies; what that costs, is priced */
+    if (cpu) { /* a unit is a core: one group at a time, worker after worker */
         caps->unit_workers = caps->workers;
         caps->unit_groups = 1;
         caps->group_private_bytes = stack_bytes();

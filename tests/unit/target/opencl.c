@@ -232,7 +232,7 @@ static int print_private(void) {
     twi_caps caps;
     const bool found = twi_opencl_caps(ctx, 0, &caps);
     if (found)
-        printf("%d %u\n", (int)caps.indexable, caps.group_private_bytes);
+        printf("%d %u\n", caps.unit_groups == 1, caps.group_private_bytes);
     tw_context_destroy(ctx);
     return !found;
 }
