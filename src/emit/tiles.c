@@ -78,10 +78,14 @@ static twi_lid only_store(const nest *n, uint32_t object) {
     return found;
 }
 
+static bool is_first(const nest *n, twi_lid index) {
+    return at(n, index)->op == TWI_L_LCONST && n->f->constant.at[at(n, index)->attr] == 0;
+}
+
 /* The slot's number, where all slots of a private array are numbered by one unrolled loop. */
 static bool slot(const nest *n, twi_lid v, twi_lid *loop) {
     const twi_object *o = &n->f->object.at[access_of(n, v)->object];
-    *loop = o->rank ? twi_larg(n->f, v, 0) : 0;
+    *loop = o->rank && !is_first(n, twi_larg(n->f, v, 0)) ? twi_larg(n->f, v, 0) : 0;
     return o->rank <= 1 && (!*loop || at(n, *loop)->op == TWI_L_UNROLL);
 }
 
@@ -93,6 +97,27 @@ static bool is_close(const nest *n, twi_lid load) {
         if (at(n, twi_larg(n->f, load, d))->count > 1)
             return false;
     return o->rank && o->count == 1 && !(o->dynamic >> a->dim & 1u) && o->stride[a->dim] == 1;
+}
+
+/* Does v grow by the same from each slot to the next? */
+static bool is_even(const nest *n, twi_lid v, twi_lid slots) {
+    const twi_lins *i = at(n, v);
+    if (v == slots || n->around[v] != slots || i->op == TWI_L_LCONST)
+        return true;
+    const twi_lid a = i->nargs > 1 ? twi_larg(n->f, v, 0) : 0;
+    const twi_lid b = i->nargs > 1 ? twi_larg(n->f, v, 1) : 0;
+    if (i->op == TWI_ADD || i->op == TWI_SUB)
+        return is_even(n, a, slots) && is_even(n, b, slots);
+    return i->op == TWI_MUL && ((at(n, a)->op == TWI_L_LCONST && is_even(n, b, slots)) ||
+                                (at(n, b)->op == TWI_L_LCONST && is_even(n, a, slots)));
+}
+
+static bool lies_evenly(const nest *n, const operand *o) {
+    const unsigned rank = n->f->object.at[access_of(n, o->load)->object].rank;
+    for (unsigned d = 0; d < rank; d++)
+        if (o->fill && !is_even(n, twi_larg(n->f, o->load, d), o->fill))
+            return false;
+    return true;
 }
 
 static bool operand_fits(const nest *n, unsigned k, operand *out) {
@@ -109,7 +134,7 @@ static bool operand_fits(const nest *n, unsigned k, operand *out) {
     if (out->fill)
         out->count = at(n, out->fill)->attr;
     return at(n, out->load)->op == TWI_L_LLOAD && !is_private(n, out->load) &&
-           is_close(n, out->load) && n->around[out->load] == out->fill &&
+           is_close(n, out->load) && lies_evenly(n, out) && n->around[out->load] == out->fill &&
            n->around[from] == out->fill && (!out->fill || n->around[out->fill] == 0) &&
            !out->use == !out->fill && (!out->use || at(n, out->use)->attr == out->count);
 }
@@ -126,6 +151,8 @@ static bool sums_fit(nest *n) {
         return false;
     for (unsigned d = 0; d < o->rank; d++) {
         const twi_lid index = twi_larg(n->f, was, d);
+        if (is_first(n, index) && index == twi_larg(n->f, now, d))
+            continue;
         const unsigned side = index != n->side[0].use;
         if (index != twi_larg(n->f, now, d) || index != n->side[side].use || n->stride[side])
             return false;
@@ -181,7 +208,7 @@ static void print(twi_emitter *e, const nest *n) {
     const char *sums = twi_format(e->arena, "%u, %u, (char *)%s, %lld", rows, columns,
                                   twi_object_text(e, n->sums), (long long)bytes);
     for (unsigned k = 0; k < 2; k++)
-        if (n->side[k].use) /* the compiler has no use for it then */
+        if (n->side[k].load != twi_larg(n->f, n->dots, k)) /* the compiler has no use for it then */
             twi_line(e, "(void)%s;",
                      twi_object_text(e, access_of(n, twi_larg(n->f, n->dots, k))->object));
     twi_line(e, "tw_tiles_for(%u, &rows_);", rows);

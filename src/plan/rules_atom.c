@@ -71,6 +71,13 @@ static bool dot_fits(const boxed *b) {
     if (!digit_fits(b) || !lanes_fit(b))
         return false;
     bool staged[2] = {false, false};
+    for (unsigned k = 0; k < 2; k++) {
+        const twi_id x = twi_atom_load(ir, b->dot, k), arg = twi_arg(ir, b->dot, k);
+        const twi_place *p = twi_plan_place(b->j->p, x), *q = twi_plan_place(b->j->p, arg);
+        if ((p && p->keep) || (q && q->keep))
+            return twi_refuse(b->j->why, "value %s: keep, but atom %s of %s reads boxes: stage it",
+                              twi_value_name(ir, p && p->keep ? x : arg), b->row->name, b->name);
+    }
     for (unsigned i = 0; i < b->j->p->stages; i++) {
         const twi_stage_plan *s = &b->j->p->stage[i];
         bool mine = false;

@@ -379,6 +379,9 @@ static void draw_stage(draw *d, twi_id id) {
     uint64_t axes = twi_ins_of(v->ir, id)->type.axes;
     twi_stage_plan s = {.value = id, .window = 1, .shared = v->caps->family == TWI_FAMILY_SIMT};
     bool serial = !s.shared, leave = chance(d, 2);
+    for (unsigned k = 0; k < d->p->stages; k++)
+        if (d->p->stage[k].value == id)
+            return;
     for (unsigned a = 1; a < v->ir->axis.n; a++)
         for (unsigned i = 0; (axes >> a & 1) && i < f->map[a].n; i++) {
             unsigned level = f->map[a].d[i].level;

@@ -217,6 +217,16 @@ static bool fail_load(twi_cpu *cpu) {
     return false;
 }
 
+/* Code with tiles runs where the system lets this process have them. */
+static bool may_run(twi_cpu *cpu, const char *text) {
+    if (!strstr(text, "tw_tiles_for(") || twi_cpu_take_tiles())
+        return true;
+    twi_error(&cpu->base.ctx->diags, TWI_E_LOAD, (twi_loc){0, 0},
+              "a larger signal stack, or --pin 'value ..: atom fma' of the dot",
+              "the system gives this process no AMX tiles (arch_prctl), which the plan needs");
+    return false;
+}
+
 static size_t module_size(uint32_t n) { return sizeof(twi_cpu_module) + n * sizeof(twi_cpu_func); }
 
 /* Everything that a module holds comes from the context's memory, so that it can be given back. */
@@ -321,6 +331,8 @@ static bool make_object(unit *u, const char *text, size_t n) {
     tw_context *ctx = u->cpu->base.ctx;
     twi_shelf_part part[PARTS];
     parts_of(u, text, n, part);
+    if (!may_run(u->cpu, text))
+        return false;
     if (load_kept(u, part))
         return true;
     u->placed = make_places(ctx, &u->places);

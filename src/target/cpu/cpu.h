@@ -45,7 +45,8 @@ typedef struct {
 /* Runs a tool within the limits of the target and of its context. */
 void twi_cpu_tool(const twi_cpu *cpu, const char *const *argv, const char *tmpdir,
                   twi_tool_result *result);
-bool twi_cpu_stopped(twi_cpu *cpu);       /* false; diagnostics */
+bool twi_cpu_take_tiles(void);      /* AMX's, of the system for this process; false: refused */
+bool twi_cpu_stopped(twi_cpu *cpu); /* false; diagnostics */
 bool twi_cpu_find_compiler(twi_cpu *cpu); /* once; diagnostics */
 tw_status twi_cpu_build(twi_target *t, const twi_loop *const *loop, unsigned n, twi_module **out);
 void twi_cpu_source(twi_target *t, const twi_loop *loop, twi_sb *out);

@@ -72,15 +72,19 @@ static bool has_level(const char *text, unsigned level) {
     return true;
 }
 
-/* Tiles are state that a process asks its kernel for, once; its children have it too. */
-static bool may_use_tiles(void) {
+/* Tiles are state that a process asks its kernel for; its children have it too. That changes the
+ * process (signal stacks must be larger), so that what is only looked at is what there is. */
 #if defined __linux__ && defined __x86_64__
-    enum { REQUEST_STATE = 0x1023, TILES = 18 }; /* of arch_prctl; number of the state */
-    return syscall(SYS_arch_prctl, REQUEST_STATE, TILES) == 0;
-#else
-    return false;
-#endif
+enum { SUPPORTED_STATES = 0x1021, REQUEST_STATE = 0x1023, TILES = 18 }; /* of arch_prctl */
+static bool has_tiles(void) {
+    uint64_t states = 0;
+    return syscall(SYS_arch_prctl, SUPPORTED_STATES, &states) == 0 && states >> TILES & 1;
 }
+bool twi_cpu_take_tiles(void) { return syscall(SYS_arch_prctl, REQUEST_STATE, TILES) == 0; }
+#else
+static bool has_tiles(void) { return false; }
+bool twi_cpu_take_tiles(void) { return false; }
+#endif
 
 const char *twi_cpu_record(const char *isa) {
     for (unsigned i = 0; i < LEVELS; i++)
@@ -128,7 +132,7 @@ bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps) {
     const bool dots = strcmp(levels[level].isa, "avx512") == 0;
     const bool has[] = {dots && has_flag(text, "avx512_vnni"),
                         dots && has_flag(text, "avx512_bf16"),
-                        dots && has_flag(text, "amx_bf16") && may_use_tiles()};
+                        dots && has_flag(text, "amx_bf16") && has_tiles()};
     if (!twi_caps_named(ctx, levels[level].caps, caps))
         return false;
     caps->dpi8 = has[0];
