@@ -5,9 +5,9 @@
  */
 #include "base/hash.h"
 #include "loop/interp.h"
+#include "support.h"
 #include "target/target.h"
 
-#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -119,36 +119,14 @@ static void run(twi_target *t, const twi_loop *loop, const kind *k, data *d) {
 /* The source as it is printed for a target with the instructions, from a compiler that is told of
  * none. */
 static void run_text(twi_target *cpu, const twi_loop *loop, const kind *k, data *d) {
-    typedef void entry(void *const *, const unsigned long long *, const long long *,
-                       const long long *, char *, long long, long long);
     twi_arena *arena = &cpu->ctx->arena;
-    const char *stem = twi_format(arena, "%s/dots_%s", TW_BINARY_DIR, k->elem);
-    const char *source = twi_format(arena, "%s.c", stem),
-               *module = twi_format(arena, "%s.so", stem);
     void *const arrays[] = {NULL, d->a, d->b, d->c, d->r};
     twi_sb sb;
     twi_sb_init(&sb, arena);
     cpu->ops->source(cpu, loop, &sb);
     assert_non_null(strstr(twi_sb_text(&sb), k == &bytes ? "__AVX512VNNI__" : "__AVX512BF16__"));
-    FILE *f = fopen(source, "w");
-    assert_non_null(f);
-    assert_true(fputs(twi_sb_text(&sb), f) >= 0 && fclose(f) == 0);
-    assert_int_equal(system(twi_format(arena,
-                                       "cc -std=gnu11 -O1 -shared -fPIC -ffp-contract=off -fwrapv "
-                                       "-o %s %s -lm",
-                                       module, source)),
-                     0);
-    void *handle = dlopen(module, RTLD_NOW | RTLD_LOCAL);
-    if (!handle)
-        fail_msg("%s", dlerror());
-    entry *run_all;
-    *(void **)&run_all = dlsym(handle, "K_k_main");
-    assert_non_null(run_all);
     memset(d->r, 0xa5, sizeof d->r);
-    run_all(arrays, NULL, NULL, NULL, NULL, 0, GROUPS);
-    (void)dlclose(handle);
-    (void)remove(source);
-    (void)remove(module);
+    run_plain(arena, twi_format(arena, "dots_%s", k->elem), twi_sb_text(&sb), arrays, GROUPS);
 }
 
 static bool is_nan(uint32_t u) { return (u & 0x7fffffffu) > 0x7f800000u; }

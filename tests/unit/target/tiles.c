@@ -6,9 +6,9 @@
 #include "base/hash.h"
 #include "loop/interp.h"
 #include "loop/legalize.h"
+#include "support.h"
 #include "target/target.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -200,31 +200,9 @@ static const char *source_of(twi_target *cpu, const twi_loop *loop) {
 
 /* As it is printed for a target with tiles, from a compiler that is told of none. */
 static void run_text(twi_target *cpu, const twi_loop *loop, data *d) {
-    typedef void entry(void *const *, const unsigned long long *, const long long *,
-                       const long long *, char *, long long, long long);
-    twi_arena *arena = &cpu->ctx->arena;
-    const char *source = twi_format(arena, "%s/tiles_test.c", TW_BINARY_DIR),
-               *module = twi_format(arena, "%s/tiles_test.so", TW_BINARY_DIR);
     void *const arrays[] = {NULL, d->a, d->b, d->c, d->r};
-    FILE *f = fopen(source, "w");
-    assert_non_null(f);
-    assert_true(fputs(source_of(cpu, loop), f) >= 0 && fclose(f) == 0);
-    assert_int_equal(system(twi_format(arena,
-                                       "cc -std=gnu11 -O1 -shared -fPIC -ffp-contract=off -fwrapv "
-                                       "-o %s %s -lm",
-                                       module, source)),
-                     0);
-    void *handle = dlopen(module, RTLD_NOW | RTLD_LOCAL);
-    if (!handle)
-        fail_msg("%s", dlerror());
-    entry *run_all;
-    *(void **)&run_all = dlsym(handle, "K_k_main");
-    assert_non_null(run_all);
     memset(d->r, 0xa5, sizeof d->r);
-    run_all(arrays, NULL, NULL, NULL, NULL, 0, GROUPS);
-    (void)dlclose(handle);
-    (void)remove(source);
-    (void)remove(module);
+    run_plain(&cpu->ctx->arena, "tiles_test", source_of(cpu, loop), arrays, GROUPS);
 }
 
 typedef void check(tw_context *ctx, twi_caps *caps, const kind *k, data *d);
