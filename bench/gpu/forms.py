@@ -4,8 +4,8 @@
 at a time, and with a scalar carried from one to the next, each by both entries (main: X one element off 16 bytes);
 residual_layernorm with keep=preserve and keep=expensive-only. One table with time, registers, shared and local bytes,
 barriers and depth; `model` is the plan that the model picks, its regret the pick's time over the best form's. Every form
-must be legal, right, and without local bytes. N=cases limits a run, BUDGET=seconds ends it; a later one goes on. TARGET=cpu
-or any caps name with TIME=no: figures alone, without a device."""
+must be legal and right, the model's pick without local bytes. N=cases limits a run, BUDGET=seconds ends it; a later one goes
+on. TARGET=cpu or any caps name with TIME=no: figures alone, without a device."""
 import os
 import sys
 import time
@@ -80,7 +80,7 @@ def measure(tw, kernel, elem, rows, width, form, pins, shift):
                           local=max((row[3] for row in code), default=None))
     finally:
         compiled.release()
-    record["ok"] = not TIME or record["oracle"].startswith("right") and not record["local"]
+    record["ok"] = not TIME or record["oracle"].startswith("right") and not (form == "model" and record["local"])
     return record
 
 
