@@ -8,6 +8,9 @@ peers by their own bindings, so that small cases hold that too. One thread by it
 oracle; more threads must give the bits that were judged. Where a case moves more than the caches hold, a copy of as many bytes
 (memmove, a part a thread) takes its turns too.
 
+Each case is tuned before it is measured, for each number of threads, TUNE seconds at most (default 15; 0: default plans), in the
+store STATE/store; where tuning ends without a winner the default plan runs, and a note says so.
+
 Prints a line a case: microseconds of a call (less is better), the ratio to the best peer (less is better), the verdict, what
 a peer that says so runs. Cases that are measured are kept in STATE/PART.json (default build/bench-cpu) and not measured again with the same library and peers;
 BUDGET=seconds ends a call, the next one goes on. K=label,.., SHAPES=RxW,.., TYPES=T,.., N=cases limit a run, PEERS=names the peers,
@@ -18,6 +21,7 @@ import importlib.util
 import json
 import math
 import os
+import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -45,6 +49,8 @@ def words(name):
 
 ROUNDS, BATCH_MS, WARM_MS, REST_MS = 9, *(float(setting(name, text)) for name, text in
                                           (("BATCH_MS", "40"), ("WARM_MS", "200"), ("REST_MS", "50")))
+STATE = setting("STATE", os.path.join(ROOT, "build/bench-cpu"))
+TUNE_S = float(setting("TUNE", "15"))
 FAR_BYTES = int(setting("FAR_BYTES", str(table.FAR_BYTES)))
 DIFFERENT = 0.03  # of the greatest value: a peer that is further from ours than a narrow type explains computes something else
 
@@ -60,11 +66,30 @@ def find_peers():
     return module
 
 
-class Ours:
-    """The default plan of a case."""
+def tuned(tw, case, threads, notes):
+    """The winner's text of `tilewright tune`; None: the default plan."""
+    if not TUNE_S:
+        return None
+    sets = [word for name, value in {**case.types, **case.dims, **case.scalars}.items() for word in ("--set", f"{name}={value}")]
+    tool = os.environ.get("TW_TOOL") or os.path.join(os.path.dirname(tw.path), "tilewright")
+    done = subprocess.run([tool, "tune", kernel_file(case), *sets, "--threads", str(threads), "--budget", f"{TUNE_S * 1000:.0f}ms",
+                           "--store", os.path.join(STATE, "store"), "--json"], capture_output=True, text=True, check=False)
+    try:
+        said = json.loads(done.stdout)
+    except ValueError:
+        said = {"rows": [], "diagnostics": [{"message": done.stderr.strip()[:200]}]}
+    won = [row["text"] for row in said.get("rows", []) if row["winner"]]
+    if not won:
+        why = "; ".join(d["message"] for d in said["diagnostics"]) or f"no winner in {TUNE_S:g} s"
+        notes["tuning"] = f"the default plan runs: {why}"
+    return won[0] if won else None
 
-    def __init__(self, tw, case):
-        self.kernel = tw.compile(kernel_file(case), "cpu", case.types, case.dims)
+
+class Ours:
+    """A case by a plan (None: the default one)."""
+
+    def __init__(self, tw, case, plan):
+        self.kernel = tw.compile(kernel_file(case), "cpu", case.types, case.dims, plan=plan)
         self.arrays, self.roles = {}, [arg.role for arg in self.kernel.args]
         for k, arg in enumerate(self.kernel.args):
             array = Array(self.kernel.elem(k), self.kernel.shape(k), self.kernel.bytes(k))
@@ -185,16 +210,16 @@ def join_peers(mine, case, module, peers, record):
     return steps
 
 
-def run_case(mine, case, module, peers, threads):
+def run_case(mine, case, module, peers, threads, notes):
     mine.threads(threads)
     record = {"case": table.name(case), "type": case.types["T"], "threads": threads, "bytes": mine.bytes, "verdict": mine.verdict(),
-              "kernels": {}, "notes": {}}
+              "kernels": {}, "notes": notes}
     steps = {"tilewright": mine.step(), **join_peers(mine, case, module, peers, record)}
     if mine.bytes > FAR_BYTES:
         steps["copy"] = Copy(mine.bytes, threads).step()
     medians, samples = measure(steps, time.thread_time_ns if threads == 1 else time.perf_counter_ns, record["notes"])
     against = {name: ns for name, ns in medians.items() if name not in ("tilewright", "copy")}
-    record.update(median_ns=medians, samples_ns=samples, plan=mine.kernel.text("plan"))
+    record.update(median_ns=medians, samples_ns=samples, plan=mine.kernel.text("plan"), plan_hash=mine.kernel.hash)
     if against:
         record["best_peer"] = min(against, key=against.get)
         record["ratio"] = medians["tilewright"] / against[record["best_peer"]]
@@ -286,7 +311,7 @@ class Run:
         self.cases = [case for case in self.part.cases if wanted(case)][:int(setting("N", "1000"))]
         self.counts = [int(n) for n in setting("THREADS", "1,2").split(",")]
         about = {peer.name: peer.about() for peer in peers}
-        self.kept = Kept(setting("STATE", os.path.join(ROOT, "build/bench-cpu")), name, tw.path, SCHEMA + json.dumps(about))
+        self.kept = Kept(STATE, name, tw.path, f"{SCHEMA} tuned {TUNE_S:g} s {json.dumps(about)}")
         self.records = []
 
     def one(self, case):
@@ -296,16 +321,19 @@ class Run:
             self.records.append({"case": table.name(case), "absent": f"there is no kernels/{case.kernel}.tile"})
             print(line(self.records[-1]), flush=True)
             return True
-        mine = None
+        by_plan = {}
         for count, key in zip(self.counts, names):
             if key not in self.kept.records:
                 if time.monotonic() - START > float(setting("BUDGET", "1e9")):
                     return False
-                mine = mine or Ours(self.tw, case)
-                self.kept.add(key, run_case(mine, case, self.module, self.peers, count))
+                notes = {}
+                plan = tuned(self.tw, case, count, notes)
+                if plan not in by_plan:
+                    by_plan[plan] = Ours(self.tw, case, plan)
+                self.kept.add(key, run_case(by_plan[plan], case, self.module, self.peers, count, notes))
                 print(line(self.kept.records[key]), flush=True)
             self.records.append(self.kept.records[key])
-        if mine:
+        for mine in by_plan.values():
             mine.kernel.release()
         return True
 
@@ -319,7 +347,7 @@ class Run:
         if not left and len(self.cases) == len(self.part.cases) and self.counts == [1, 2]:
             about = {peer.name: peer.about() for peer in self.peers}
             results.publish(SCHEMA, self.name, {"tilewright": self.tw.version, "peers": about, "absent": self.module.absent,
-                                                "protocol": __doc__, "rows": self.records})
+                                                "protocol": __doc__, "tune_s": TUNE_S, "rows": self.records})
         return good and not left
 
 

@@ -23,7 +23,7 @@ from bench.peers import torch_peers
 
 def run_bench(folder, **settings):
     env = {**os.environ, "PART": "rows", "K": "softmax,argmax", "SHAPES": "17x257", "TYPES": "f32", "STATE": folder, "RESULTS": folder,
-           "WARM_MS": "2", "BATCH_MS": "2", "REST_MS": "0", "EVENTS": os.path.join(folder, "events"),
+           "TUNE": "0", "WARM_MS": "2", "BATCH_MS": "2", "REST_MS": "0", "EVENTS": os.path.join(folder, "events"),
            "PEERS_FILE": os.path.join(HERE, "sleepers.py"), **settings}
     done = subprocess.run([sys.executable, os.path.join(ROOT, "bench/cpu/compare.py")], env=env, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
@@ -48,8 +48,8 @@ def check_attention(folder):
     os.environ.update(WARM_MS="1", BATCH_MS="1", REST_MS="0", EVENTS=os.path.join(folder, "events"))
     import compare as bench  # it takes its settings now
     case = table.attention("f32", True, 2, 64, 16)
-    mine, peers = bench.Ours(bench.ours.Tilewright(), case), sleepers.peers()[:1]
-    row = bench.run_case(mine, case, sleepers, peers, 1)
+    mine, peers = bench.Ours(bench.ours.Tilewright(), case, None), sleepers.peers()[:1]
+    row = bench.run_case(mine, case, sleepers, peers, 1, {})
     mine.kernel.release()
     assert row["case"] == "causal_attention f32 2x64x64x16" and row["verdict"].startswith("right,"), row
     assert row["bytes"] == 4 * 2 * 64 * 16 * 4 and "CAUSAL=true" in row["plan"] and row["ratio"] > 0, row
@@ -66,6 +66,22 @@ def check_threads(folder):
     times = {row["threads"]: row["median_ns"] for row in records(folder, "threads").values()}
     assert all(set(medians) == {"tilewright"} for medians in times.values()), times
     assert abs(times[1]["tilewright"] / times[2]["tilewright"] - float(gain[2])) < 1e-3, times
+
+
+def check_tuned(folder):
+    """What runs is the winner that the store has; where there is none, a note says so."""
+    state = os.path.join(folder, "tuned")
+    status, said = run_bench(folder, K="softmax", THREADS="1", PEERS="sleeps", STATE=state, TUNE="60")
+    row = records(state)["softmax f32 17x257 1"]
+    assert status == 0 and "tuning" not in row["notes"] and row["verdict"].startswith("right"), said
+    tool = os.environ.get("TW_TOOL") or os.path.join(ROOT, "build/release/tilewright")
+    best = subprocess.run([tool, "run", os.path.join(ROOT, "kernels/softmax.tile"), "--set", "T=f32,R=17,W=257", "--in", "X=@normal:1", "--plan",
+                           "best", "--threads", "1", "--store", os.path.join(state, "store"), "--json"], capture_output=True, text=True, check=True)
+    best = json.loads(best.stdout)
+    assert best["stored"] and best["plan"] == row["plan_hash"], (best, row["plan_hash"])
+    status, said = run_bench(folder, K="softmax", THREADS="1", PEERS="sleeps", STATE=os.path.join(folder, "cut"), TUNE="0.001")
+    row = records(os.path.join(folder, "cut"))["softmax f32 17x257 1"]
+    assert status == 0 and row["notes"]["tuning"].startswith("the default plan runs: "), row["notes"]
 
 
 def main():
@@ -100,6 +116,7 @@ def main():
         assert status == 3 and "no peer" in said, said
         check_attention(folder)
         check_threads(folder)
+        check_tuned(folder)
     print("ok   bench/cpu/compare.py with doubles of peers")
     return 0
 
