@@ -76,6 +76,25 @@ enum {
     "#define @@(a, v, s) ((a) / (v))\n"                                                            \
     "#endif\n"
 
+/* x * 2^n for x of exp's reduced argument, in [1/2, 2): by n's halves, the first product exact.
+ * Below half the least subnormal the result is 0, and no product makes it: where a lane's result is
+ * subnormal or lost, x86 takes a hundred cycles for the vector. */
+#define SCALE                                                                                      \
+    "#define @@(x, n) ({ \\\n"                                                                     \
+    "    const $S n_ = (n); const $I none_ = ($I)(n_ < -150.5f); \\\n"                             \
+    "    const $I k_ = ($I)($U)(($U)(n_ + 0x1.8p+23f) - 0x4b400000u) & ~none_, h_ = k_ >> 1; "     \
+    "\\\n"                                                                                         \
+    "    const $S f_ = ($S)((($U)h_ << 23) + 0x3f800000u); \\\n"                                   \
+    "    const $S g_ = ($S)((($U)(k_ - h_) << 23) + 0x3f800000u); \\\n"                            \
+    "    ($S)(($I)((x) * f_ * g_) & ~none_); })\n"
+#define SCALE_ONE                                                                                  \
+    "#define @@(x, n) ({ \\\n"                                                                     \
+    "    const $S n_ = (n); const int none_ = n_ < -150.5f; \\\n"                                  \
+    "    const $I k_ = none_ ? 0 : (union { $S f; $I i; }){n_ + 0x1.8p+23f}.i - 0x4b400000; \\\n"  \
+    "    const $U h_ = ($U)(k_ >> 1), g_ = ($U)k_ - h_; \\\n"                                      \
+    "    const $S f_ = (x) * (union { $U u; $S f; }){(h_ << 23) + 0x3f800000u}.f; \\\n"            \
+    "    none_ ? 0.0f : f_ * (union { $U u; $S f; }){(g_ << 23) + 0x3f800000u}.f; })\n"
+
 /* x86's builtin of a vector of 16 for which compilers find no single instruction, else the text. */
 #define SIXTEEN(builtin, call, text)                                                               \
     "#if defined __AVX512F__ && $N == 16 && defined __has_builtin\n"                               \
@@ -348,6 +367,14 @@ static const twi_part parts[] = {
     {"less", FLOAT, true, false, CHOOSE("<"),
      SIXTEEN("__builtin_ia32_minps512_mask",
              "(a, b) (($S)__builtin_ia32_minps512_mask((a), (b), ($S){0}, -1, 4))", CHOOSE("<"))},
+    {"scale", FLOAT, false, false, SCALE_ONE, NULL},
+    {"scale", FLOAT, true, false, SCALE,
+     "#if defined __AVX512F__ && defined __AVX512VL__\n"
+     "#define @@(x, n) ({ \\\n"
+     "    const $S n_ = (n); \\\n"
+     "    ($S)__builtin_ia32_scalefp$P((x), n_, ($S){0}, \\\n"
+     "        __builtin_ia32_cmpp$P(n_, ($S){0} - 150.5f, 5, -1$D)$D); })\n"
+     "#else\n" SCALE "#endif\n"},
     {"over", FLOAT, true, false, "#define @@(a, v, s) ((a) / (v))\n", OVER},
     {"dots", SINT, true, false, DOTS_OF_BYTES, NULL},
     {"dots", FLOAT, true, false, DOTS_OF_HALVES, NULL},
@@ -490,6 +517,7 @@ const twi_dialect twi_dialect_c = {
             [TWI_MIN] = SAME("@min($0, $1)", "@min($0, $1)"),
             [TWI_MAX] = SAME("@max($0, $1)", "@max($0, $1)"),
             [TWI_FMA] = FLOATS("__builtin_fma$F($0, $1, $2)", "@fma($0, $1, $2)"),
+            [TWI_SCALE] = FLOATS("@scale($0, $1)", "@scale($0, $1)"),
             [TWI_SQRT] = FLOATS("__builtin_sqrt$F($0)", "@sqrt($0)"),
             [TWI_EQ] = EQUAL("==", "~($0 ^ $1)"),
             [TWI_NE] = EQUAL("!=", "$0 ^ $1"),

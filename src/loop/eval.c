@@ -81,6 +81,8 @@ static bool in_f32(unsigned op, const twi_rows *p) {
         EACH(float, float, fmaf(x, y, z));
     case TWI_SQRT:
         EACH(float, float, sqrtf(x));
+    case TWI_SCALE:
+        EACH(float, float, twi_scalar_scale(x, y));
     case TWI_EXP:
         EACH(float, float, twi_scalar_exp(x));
     case TWI_LOG:

@@ -47,20 +47,20 @@ static twi_lid power(twi_cursor *c, twi_lid u) {
     return flt(c, add(c, shl23(c, u), whole(c, 0x3f800000u)));
 }
 
-/* The lines that exp and tanh share: exp(x) = result * 2^k, u: k + 0x4b400000. */
-static twi_lid reduced(twi_cursor *c, twi_lid x, twi_lid *u) {
+/* The lines that exp and tanh share: exp(x) = result * 2^n; u: n + 0x4b400000. */
+static twi_lid reduced(twi_cursor *c, twi_lid x, twi_lid *u, twi_lid *n) {
     static const float k[] = {0x1.6d63c8p-10f, 0x1.123ab2p-7f, 0x1.5554d4p-5f, 0x1.55549p-3f,
                               0x1p-1f,         0x1p+0f,        0x1p+0f};
     twi_lid m = fused(c, x, real(c, 0x1.715476p+0f), real(c, 0x1.8p+23f));
     *u = bits(c, m);
-    twi_lid n = sub(c, m, real(c, 0x1.8p+23f));
-    twi_lid r = fused(c, n, real(c, -0x1.62e4p-1f), x);
-    r = fused(c, n, real(c, -0x1.7f7d1cp-20f), r);
+    *n = sub(c, m, real(c, 0x1.8p+23f));
+    twi_lid r = fused(c, *n, real(c, -0x1.62e4p-1f), x);
+    r = fused(c, *n, real(c, -0x1.7f7d1cp-20f), r);
     return chain(c, r, k, 7);
 }
 
 static twi_lid middle(twi_cursor *c, twi_lid x) {
-    twi_lid u, p = reduced(c, x, &u);
+    twi_lid u, n, p = reduced(c, x, &u, &n);
     return flt(c, add(c, bits(c, p), shl23(c, u)));
 }
 
@@ -69,10 +69,15 @@ static twi_lid at_most(twi_cursor *c, twi_lid x, float most) {
     return choose(c, two(c, TWI_GT, x, k), k, x);
 }
 
+/* Explicit lanes scale in one step, which must tell by n alone what comes to 0: from -105 on it is
+ * -151 at most, and no p reaches 2. */
 twi_lid twi_legal_exp(twi_cursor *c, twi_lid x) {
-    twi_lid low = real(c, -0x1.ap+6f), u;
+    const bool vectors = c->f->explicit_lanes;
+    twi_lid low = real(c, vectors ? -0x1.a4p+6f : -0x1.ap+6f), u, n;
     twi_lid clamped = at_most(c, choose(c, two(c, TWI_LT, x, low), low, x), 0x1.64p+6f);
-    twi_lid p = reduced(c, clamped, &u);
+    twi_lid p = reduced(c, clamped, &u, &n);
+    if (vectors)
+        return two(c, TWI_SCALE, p, n);
     twi_lid half = two(c, TWI_SHR, u, whole(c, 1));
     p = mul(c, p, power(c, half));
     return mul(c, p, power(c, sub(c, u, half)));

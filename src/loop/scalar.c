@@ -74,6 +74,13 @@ float twi_scalar_exp(float x) {
     return p * real(((u - (u >> 1)) << 23) + 0x3f800000u);
 }
 
+float twi_scalar_scale(float x, float n) {
+    if (n != n)
+        return x + n;
+    const float most = 400; /* from there on the result is 0 or infinite, and a double holds it */
+    return (float)ldexp((double)x, (int)(n < -most ? -most : n > most ? most : n));
+}
+
 float twi_scalar_log(float x) {
     static const float k[] = {0x1.13c37ep-4f, -0x1.dd9c1p-4f,  0x1.e6dc8p-4f,  -0x1.fc3dccp-4f,
                               0x1.233af8p-3f, -0x1.555b8ep-3f, 0x1.99a478p-3f, -0x1.000008p-2f,

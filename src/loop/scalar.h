@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 float twi_scalar_exp(float x);
+/* x * 2^n with one rounding; n: a whole number of any size. */
+float twi_scalar_scale(float x, float n);
 float twi_scalar_log(float x);
 float twi_scalar_tanh(float x);
 float twi_scalar_erf(float x);

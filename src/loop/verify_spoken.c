@@ -25,6 +25,11 @@ static const twi_lins *operand(const target *t, twi_lid v) {
 
 static bool function(const target *t, twi_lid v) { return t->f->ins.at[v].elem == TW_F32; }
 
+static bool implicit(const target *t, twi_lid v) {
+    (void)v;
+    return !t->f->explicit_lanes;
+}
+
 static bool cast(const target *t, twi_lid v) {
     return !twi_cast_spoken(t->caps, (tw_elem)operand(t, v)->elem, (tw_elem)t->f->ins.at[v].elem);
 }
@@ -67,6 +72,7 @@ static const refusal refusals[] = {
     {TWI_LOG, function, FUNCTION},
     {TWI_TANH, function, FUNCTION},
     {TWI_ERF, function, FUNCTION},
+    {TWI_SCALE, implicit, "workers scale by products with powers of two"},
     {TWI_CAST, cast, "a narrow float is cast by integer operations, or from and to f32 alone"},
     {TWI_L_LANE_FOLD, fold, "a fold between lanes is made of exchanges, which some target lacks"},
     {TWI_L_LANE_XOR, between, LANES},

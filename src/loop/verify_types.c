@@ -68,7 +68,8 @@ static bool fits_rule(unsigned rule, unsigned op, unsigned elem, const twi_lins 
 
 static bool elementwise(const item *t) {
     const twi_loop_row *row = twi_loop_row_of(t->i->op);
-    if (!row->built && t->i->op != TWI_BITCAST)
+    const bool legalized = t->i->op == TWI_BITCAST || t->i->op == TWI_SCALE;
+    if (!row->built && !legalized)
         return not_built(t, row->name);
     if (t->i->nargs != row->arity)
         return wrong(t, "wrong number of operands");

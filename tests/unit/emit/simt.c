@@ -344,6 +344,18 @@ static void nothing_is_refused(void **state) {
     assert_true(operations > 100);
 }
 
+/* Explicit lanes alone have a word for it. */
+static void scale_is_refused(void **state) {
+    fixture *f = *state;
+    twi_caps caps;
+    assert_true(twi_caps_named(f->ctx, "simt32", &caps));
+    begin(f, TW_F32, 32);
+    const twi_lid at = id(f, TWI_LV_LANE), x = load(f, 1, at);
+    store(f, 2, at, twi_lb_op(&f->c, TWI_SCALE, x, x, 0));
+    assert_false(twi_loop_spoken(f->loop, &caps));
+    has(tw_diag_text(f->ctx, false), "workers scale by products with powers of two");
+}
+
 /* Lane operations where there are none: OpenCL 1.2 says so, its caps have one lane. */
 static void lanes_in_opencl(void **state) {
     fixture *f = *state;
@@ -385,6 +397,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(integers_wrap, start, stop),
         cmocka_unit_test_setup_teardown(literals, start, stop),
         cmocka_unit_test_setup_teardown(nothing_is_refused, start, stop),
+        cmocka_unit_test_setup_teardown(scale_is_refused, start, stop),
         cmocka_unit_test_setup_teardown(lanes_in_opencl, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
