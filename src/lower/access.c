@@ -439,7 +439,7 @@ static uint64_t known_bytes(const twi_object *o) {
     return n;
 }
 
-enum { LINE = 64, AHEAD = 4096, FAR = 4 }; /* bytes; times the cache */
+enum { LINE = 64, AHEAD = 4096, FAR = 4, KEPT = 8 }; /* bytes; times the cache; a part of it */
 
 /* Vectors of neighbours in an array that is far more than the caches hold. */
 static bool is_far(const twi_lowering *w, const form *f) {
@@ -458,16 +458,30 @@ static bool is_picked(const twi_lowering *w, twi_id load) {
     return is;
 }
 
-/* Elements behind a load of vectors that it asks for: some where it walks through far memory for
- * longer than that, since what looks ahead in hardware ends with the page. */
-static uint16_t load_ahead(const twi_lowering *w, twi_id load, const form *f) {
+/* In how many phases a load has been walked, this one too. */
+static uint32_t readings(twi_lowering *w, twi_id load) {
+    twi_reading *r = &w->reading[load];
+    if (r->last != w->phases)
+        *r = (twi_reading){r->phases + 1, w->phases};
+    return r->phases;
+}
+
+/* Elements behind a load of vectors that it asks for. The first phase that walks through far memory
+ * asks for some in the same row, since what looks ahead in hardware ends with the page; the second,
+ * which finds its row in a cache, for the next group's, so that it comes while this one computes.
+ */
+static uint32_t load_ahead(twi_lowering *w, twi_id load, const form *f) {
     const unsigned axis = (unsigned)w->lane_axis;
     if (!is_far(w, f) || is_picked(w, load))
         return 0;
     const int64_t size = (int64_t)tw_elem_size((tw_elem)w->c.f->object.at[f->access.object].elem);
     const int64_t run =
         twi_digits_extent(twi_w_map(w, axis), twi_time_digits(w->ir, w->frame, axis)) * w->lanes;
-    return (uint16_t)(run * size > AHEAD ? AHEAD / size : 0);
+    const uint32_t phase = readings(w, load);
+    const bool held = run * size <= w->caps->cache_bytes / KEPT;
+    if (phase > 1 && held)
+        return phase == 2 ? twi_w_elements_ahead(w, f->access.object, f->index, w->group, 1) : 0;
+    return run * size > AHEAD ? (uint32_t)(AHEAD / size) : 0;
 }
 
 twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw) {

@@ -22,6 +22,7 @@ static void begin(twi_lowering *w, twi_arena *arena, const tw_ir *ir, const twi_
     w->memo = TWI_NEW_N(arena, twi_lid, ir->ins.n);
     w->slot_array = TWI_NEW_N(arena, uint32_t, ir->ins.n);
     w->stream = TWI_NEW_N(arena, twi_fold *, ir->ins.n);
+    w->reading = TWI_NEW_N(arena, twi_reading, ir->ins.n);
     w->buffer = TWI_NEW_N(arena, uint32_t, ir->ins.n);
     w->next_object = TWI_NEW_N(arena, uint32_t, ir->ins.n);
     w->trips = w->round = 1;

@@ -624,6 +624,7 @@ static void add_yields(twi_lowering *w, uint32_t region, unsigned p, walk **grou
 
 void twi_w_phase(twi_lowering *w, uint32_t region, unsigned p) {
     const twi_region *r = &w->ir->region.at[region];
+    w->phases++;
     walk **groups = TWI_NEW_N(w->arena, walk *, r->body.n + r->yields.n + 1);
     unsigned n = 0;
     add_body_roots(w, region, p, groups, &n);

@@ -63,6 +63,11 @@ typedef struct {
     bool early;             /* WAIT: in another trip */
 } twi_event;
 
+/* Of an array by a load: in how many phases so far, and the last of them, by number. */
+typedef struct {
+    uint32_t phases, last;
+} twi_reading;
+
 typedef struct twi_lowering {
     twi_arena *arena;
     const tw_ir *ir;
@@ -105,8 +110,10 @@ typedef struct twi_lowering {
     bool copying;     /* filling a stage: loads go to the array */
     bool async;       /* by copies that run beside the worker */
     bool early;       /* for a later trip */
-    twi_lid rows_loop;   /* of such a copy of whole vectors: the loop over its rows; 0: none */
-    unsigned rows_ahead; /* trips of it that a load asks ahead */
+    twi_lid rows_loop;    /* of such a copy of whole vectors: the loop over its rows; 0: none */
+    unsigned rows_ahead;  /* trips of it that a load asks ahead */
+    uint32_t phases;      /* walked so far, this one too */
+    twi_reading *reading; /* by value id, loads */
     TWI_VEC(twi_event) events;
     TWI_VEC(twi_ring) rings;
     uint32_t effects, versions; /* numbers given out; of versions */

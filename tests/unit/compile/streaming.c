@@ -38,12 +38,19 @@ static const char text[] = "kernel twice[T in {f32, bf16}](X: T[R, W], out Y: T[
                            "        i = I[r]\n"
                            "        Y[r] = sum[w](X[i, w])\n"
                            "    }\n"
+                           "}\n"
+                           "kernel below[T in {f32, bf16}](X: T[R, W], out Y: T[R, W]) {\n"
+                           "    parallel r: R {\n"
+                           "        axis w: W\n"
+                           "        x = X[r, w]\n"
+                           "        Y[r, w] = x - max[w](x)\n"
+                           "    }\n"
                            "}\n";
 
-static tw_compiled *compile_wide(tw_context *ctx, size_t kernel, const char *type, const char *caps,
-                                 int64_t width) {
+static tw_compiled *compile_rows(tw_context *ctx, size_t kernel, const char *type, const char *caps,
+                                 int64_t rows, int64_t width) {
     const tw_binding types[] = {{"T", type}};
-    const tw_dim_value dims[] = {{"R", ROWS}, {"W", width}};
+    const tw_dim_value dims[] = {{"R", rows}, {"W", width}};
     tw_compile_options options = tw_compile_options_defaults();
     options.dims = dims;
     options.n_dims = 2;
@@ -59,15 +66,16 @@ static tw_compiled *compile_wide(tw_context *ctx, size_t kernel, const char *typ
 }
 
 static tw_compiled *compile(tw_context *ctx, size_t kernel, const char *type, const char *caps) {
-    return compile_wide(ctx, kernel, type, caps, WIDTH);
+    return compile_rows(ctx, kernel, type, caps, ROWS, WIDTH);
 }
 
-/* The machine's own description, but for a cache of one byte. */
-static void describe_small(tw_context *ctx, char *out, size_t n) {
+/* The machine's own description, but for a cache of so many bytes. */
+static void describe(tw_context *ctx, unsigned cache, char *out, size_t n) {
     tw_compiled *c = compile(ctx, 0, "f32", NULL);
     const char *caps = tw_compiled_text(c, TW_STAGE_CAPS), *key = strstr(caps, "cache_bytes ");
     assert_non_null(key);
-    (void)snprintf(out, n, "%.*scache_bytes 1%s", (int)(key - caps), caps, strchr(key, '\n'));
+    (void)snprintf(out, n, "%.*scache_bytes %u%s", (int)(key - caps), caps, cache,
+                   strchr(key, '\n'));
     tw_compiled_release(c);
 }
 
@@ -98,7 +106,7 @@ static void at_all_starts(void **state) {
     static uint16_t x[2 * ROWS * WIDTH], y[2 * (ROWS * WIDTH + 2 * AROUND)];
     tw_context *ctx = *state;
     char caps[4096];
-    describe_small(ctx, caps, sizeof caps);
+    describe(ctx, 1, caps, sizeof caps);
     for (unsigned wide = 0; wide < 2; wide++) {
         tw_compiled *c = compile(ctx, 0, wide ? "f32" : "bf16", caps);
         const unsigned step = wide ? 2 : 1, n = ROWS * WIDTH;
@@ -122,7 +130,7 @@ static void at_all_starts(void **state) {
 static void not_what_is_read(void **state) {
     tw_context *ctx = *state;
     char caps[4096];
-    describe_small(ctx, caps, sizeof caps);
+    describe(ctx, 1, caps, sizeof caps);
     tw_compiled *c = compile(ctx, 1, "f32", caps);
     assert_false(is_streamed(c));
     tw_compiled_release(c);
@@ -136,7 +144,7 @@ static void not_what_is_read(void **state) {
 static void asks_ahead(void **state) {
     tw_context *ctx = *state;
     char caps[4096];
-    describe_small(ctx, caps, sizeof caps);
+    describe(ctx, 1, caps, sizeof caps);
     static const struct {
         size_t kernel;
         int64_t width;
@@ -147,9 +155,32 @@ static void asks_ahead(void **state) {
                {3, 8192, true, false}};
     for (unsigned k = 0; k < sizeof row / sizeof *row; k++) {
         tw_compiled *c =
-            compile_wide(ctx, row[k].kernel, "f32", row[k].small ? caps : NULL, row[k].width);
+            compile_rows(ctx, row[k].kernel, "f32", row[k].small ? caps : NULL, ROWS, row[k].width);
         const bool ahead = strstr(tw_compiled_text(c, TW_STAGE_LOOP), " ahead 1024 ") != NULL;
         assert_int_equal(ahead, row[k].ahead && can_stream(caps, 4));
+        tw_compiled_release(c);
+    }
+}
+
+/* What a second phase reads is at hand: it asks for the row of the next group, if both fit. */
+static void asks_for_the_next_row(void **state) {
+    tw_context *ctx = *state;
+    char caps[4096];
+    static const struct {
+        unsigned cache;
+        const char *ahead;
+        unsigned times;
+    } row[] = {{8 * 8192, " ahead 2048 ", 1}, {8 * 8192 - 8, " ahead 2048 ", 0}};
+    for (unsigned k = 0; k < sizeof row / sizeof *row; k++) {
+        describe(ctx, row[k].cache, caps, sizeof caps);
+        tw_compiled *c = compile_rows(ctx, 4, "f32", caps, 64, 2048);
+        const char *loop = tw_compiled_text(c, TW_STAGE_LOOP),
+                   *end = strstr(loop, "func below_aligned");
+        assert_non_null(end);
+        unsigned times = 0;
+        for (const char *at = loop; (at = strstr(at, row[k].ahead)) && at < end; at++)
+            times++;
+        assert_int_equal(times, can_stream(caps, 4) ? row[k].times : 0);
         tw_compiled_release(c);
     }
 }
@@ -160,6 +191,7 @@ int main(void) {
         cmocka_unit_test_prestate(at_all_starts, ctx),
         cmocka_unit_test_prestate(not_what_is_read, ctx),
         cmocka_unit_test_prestate(asks_ahead, ctx),
+        cmocka_unit_test_prestate(asks_for_the_next_row, ctx),
     };
     const int status = cmocka_run_group_tests(tests, NULL, NULL);
     tw_context_destroy(ctx);
