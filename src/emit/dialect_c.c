@@ -235,6 +235,14 @@ enum {
     "#define TW_TILE_LOAD(tile, p, stride) \\\n"                                                   \
     "    __asm__ volatile(\"tileloadd (%0,%1,1), %%tmm\" #tile \\\n"                               \
     "                     : : \"r\"(p), \"r\"((long)(stride)) : \"memory\")\n"                     \
+    "/* far: used once, so that it pushes nothing out of the first cache */\n"                     \
+    "#define TW_TILE_TAKE(far, tile, p, stride) \\\n"                                              \
+    "    if (far) \\\n"                                                                            \
+    "        __asm__ volatile(\"tileloaddt1 (%0,%1,1), %%tmm\" #tile \\\n"                         \
+    "                         : : \"r\"(p), \"r\"((long)(stride)) : \"memory\"); \\\n"             \
+    "    else \\\n"                                                                                \
+    "        TW_TILE_LOAD(tile, p, stride)\n"                                                      \
+    "#define TW_TILE_ZERO(tile, p, stride) __asm__ volatile(\"tilezero %%tmm\" #tile ::)\n"        \
     "#define TW_TILE_STORE(tile, p, stride) \\\n"                                                  \
     "    __asm__ volatile(\"tilestored %%tmm\" #tile \", (%0,%1,1)\" \\\n"                         \
     "                     : : \"r\"(p), \"r\"((long)(stride)) : \"memory\")\n"                     \
@@ -250,24 +258,28 @@ enum {
     "        does(3, sums + 16 * stride + 64, stride)\n"                                           \
     "static inline void tw_tiles_load(int rows, int columns, const char *sums, long stride)\n"     \
     "{\n"                                                                                          \
-    "    TW_TILES_EACH(TW_TILE_LOAD);\n"                                                           \
+    "    if (sums) {\n"                                                                            \
+    "        TW_TILES_EACH(TW_TILE_LOAD);\n"                                                       \
+    "    } else {\n"                                                                               \
+    "        TW_TILES_EACH(TW_TILE_ZERO);\n"                                                       \
+    "    }\n"                                                                                      \
     "}\n"                                                                                          \
     "static inline void tw_tiles_store(int rows, int columns, char *sums, long stride)\n"          \
     "{\n"                                                                                          \
     "    TW_TILES_EACH(TW_TILE_STORE);\n"                                                          \
     "}\n"                                                                                          \
-    "static inline void tw_tiles_add(int rows, int columns, const char *a, long row, const char "  \
-    "*b, long column)\n"                                                                           \
+    "static inline void tw_tiles_add(int rows, int columns, int far, const char *a, long row,\n"   \
+    "                                const char *b, long column)\n"                                \
     "{\n"                                                                                          \
-    "    TW_TILE_LOAD(6, b, 64);\n"                                                                \
-    "    TW_TILE_LOAD(4, a, row);\n"                                                               \
+    "    TW_TILE_TAKE(far & 2, 6, b, 64);\n"                                                       \
+    "    TW_TILE_TAKE(far & 1, 4, a, row);\n"                                                      \
     "    TW_TILE_ADD(0, 4, 6);\n"                                                                  \
     "    if (columns > 1) {\n"                                                                     \
-    "        TW_TILE_LOAD(7, b + column, 64);\n"                                                   \
+    "        TW_TILE_TAKE(far & 2, 7, b + column, 64);\n"                                          \
     "        TW_TILE_ADD(1, 4, 7);\n"                                                              \
     "    }\n"                                                                                      \
     "    if (rows > 16) {\n"                                                                       \
-    "        TW_TILE_LOAD(5, a + 16 * row, row);\n"                                                \
+    "        TW_TILE_TAKE(far & 1, 5, a + 16 * row, row);\n"                                       \
     "        TW_TILE_ADD(2, 5, 6);\n"                                                              \
     "    }\n"                                                                                      \
     "    if (rows > 16 && columns > 1)\n"                                                          \

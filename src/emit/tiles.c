@@ -202,6 +202,14 @@ static void place(twi_emitter *e, const nest *n, const operand *o, const char *n
     twi_line(e, "}");
 }
 
+/* Operands that come from beyond the first cache: bit 0 rows, 1 columns. */
+static unsigned far(const nest *n) {
+    unsigned set = 0;
+    for (unsigned k = 0; k < 2; k++)
+        set |= access_of(n, n->side[k].load)->ahead ? 1u << k : 0u;
+    return set;
+}
+
 static void print(twi_emitter *e, const nest *n) {
     const unsigned rows = n->side[0].count, columns = n->side[1].count;
     const int64_t bytes = n->stride[0] * at(n, n->dots)->count * (int64_t)sizeof(float);
@@ -212,7 +220,10 @@ static void print(twi_emitter *e, const nest *n) {
             twi_line(e, "(void)%s;",
                      twi_object_text(e, access_of(n, twi_larg(n->f, n->dots, k))->object));
     twi_line(e, "tw_tiles_for(%u, &rows_);", rows);
-    twi_line(e, "tw_tiles_load(%s);", sums);
+    if (e->zeroed == n->loop)
+        twi_line(e, "tw_tiles_load(%u, %u, 0, 0);", rows, columns);
+    else
+        twi_line(e, "tw_tiles_load(%s);", sums);
     twi_emit_open(e, n->loop);
     e->depth++;
     numbers(e, n, at(n, n->loop)->body);
@@ -220,7 +231,8 @@ static void print(twi_emitter *e, const nest *n) {
     place(e, n, &n->side[0], "next_a_", rows > 1);
     place(e, n, &n->side[1], "b_", 0);
     place(e, n, &n->side[1], "next_b_", columns > 1);
-    twi_line(e, "tw_tiles_add(%u, %u, a_, next_a_ - a_, b_, next_b_ - b_);", rows, columns);
+    twi_line(e, "tw_tiles_add(%u, %u, %u, a_, next_a_ - a_, b_, next_b_ - b_);", rows, columns,
+             far(n));
     e->depth--;
     twi_line(e, "}");
     twi_line(e, "tw_tiles_store(%s);", sums);
@@ -240,6 +252,64 @@ bool twi_emit_tiles(twi_emitter *e, twi_lid loop) {
     twi_emit_open(e, loop);
     e->depth++;
     twi_emit_body(e, at(&n, loop)->body);
+    e->depth--;
+    twi_line(e, "}");
+    twi_line(e, "#endif");
+    return true;
+}
+
+/* The store of an unrolled nest that does no more than set elements of a private array to +0; 0: it
+ * does something else. */
+static twi_lid zeros(const twi_func *f, twi_lid fill) {
+    twi_lid v = fill;
+    while (v && twi_lins_of(f, v)->op == TWI_L_UNROLL && (v == fill || !twi_lins_of(f, v)->next))
+        v = twi_lins_of(f, v)->body;
+    const twi_lins *store = twi_lins_of(f, v);
+    if (!v || store->op != TWI_L_LSTORE || store->next)
+        return 0;
+    const twi_laccess *a = &f->access.at[store->attr];
+    const twi_object *o = &f->object.at[a->object];
+    const twi_lins *x = twi_lins_of(f, twi_larg(f, v, o->rank));
+    if (x->op == TWI_L_SPLAT)
+        x = twi_lins_of(f, twi_larg(f, twi_larg(f, v, o->rank), 0));
+    const bool zero = x->op == TWI_L_LCONST && f->constant.at[x->attr] == 0;
+    return zero && o->kind == TWI_OBJ_PRIVATE && a->mask == TWI_MASK_NONE && !a->merge ? v : 0;
+}
+
+/* Does the store reach every sum? A loop for each dimension, as long as the sums' own. */
+static bool reaches_sums(const nest *n, twi_lid store) {
+    const twi_lid was = twi_larg(n->f, n->dots, 2);
+    const unsigned rank = n->f->object.at[n->sums].rank;
+    if (access_of(n, store)->object != n->sums)
+        return false;
+    for (unsigned d = 0; d < rank; d++) {
+        const twi_lid to = twi_larg(n->f, store, d), of = twi_larg(n->f, was, d);
+        const bool both = is_first(n, to) && is_first(n, of);
+        const bool loops = at(n, to)->op == TWI_L_UNROLL && at(n, of)->op == TWI_L_UNROLL;
+        if (!both && (!loops || at(n, to)->attr < at(n, of)->attr))
+            return false;
+        for (unsigned other = 0; other < d; other++)
+            if (loops && twi_larg(n->f, store, other) == to)
+                return false;
+    }
+    return true;
+}
+
+bool twi_emit_zeros(twi_emitter *e, twi_lid fill) {
+    const twi_lid store = e->d->tiles ? zeros(e->f, fill) : 0;
+    twi_lid next = twi_lins_of(e->f, fill)->next;
+    nest n = {.f = e->f};
+    while (store && next && is_number(&n, next))
+        next = twi_lins_of(e->f, next)->next;
+    n.loop = next;
+    if (!store || !next || twi_lins_of(e->f, next)->op != TWI_L_FOR || !find(e, &n) ||
+        !reaches_sums(&n, store))
+        return false;
+    e->zeroed = next;
+    twi_line(e, "#ifndef TW_TILED");
+    twi_emit_open(e, fill);
+    e->depth++;
+    twi_emit_body(e, twi_lins_of(e->f, fill)->body);
     e->depth--;
     twi_line(e, "}");
     twi_line(e, "#endif");

@@ -198,7 +198,7 @@ static void copy_alone(twi_lowering *w, const twi_stage_plan *s, uint32_t object
         if ((int)a != w->lane_axis && load_axes(w, s) >> a & 1)
             open_axis(w, s, a);
     w->rows_loop = vectors && twi_w_depth(w) > depth ? twi_w_inner_loop(w) : 0;
-    w->rows_ahead = s->ahead;
+    w->rows_ahead = (s->ahead + twi_w_box(w, s->value) - 1) / twi_w_box(w, s->value);
     if (vectors)
         open_axis(w, s, (unsigned)w->lane_axis);
     copy_element(w, s, object);

@@ -19,8 +19,11 @@
 
 enum { GROUPS = 48, BOXES = 3, K = 32 * BOXES, COLUMNS = 32, MOST_ROWS = 32 };
 
-/* Group g: R[g, m, n] = C[g, m, n] + A[g, m, ..] . B[g, .., n], B packed by pairs. */
-#define MODULE(rows)                                                                               \
+/* Group g: R[g, m, n] = S + A[g, m, ..] . B[g, .., n], B packed by pairs; S: C[g, m, n], or 0,
+ * which tiles start from themselves. ahead: what is asked for behind a box of B. */
+#define OF_C "      %4 = mul %3, 16\n      %5 = load C[%1, %2, %4] : f32x16\n"
+#define OF_0 "  %4 = const 0 : f32\n  %5 = splat %4 : f32x16\n"
+#define MODULE(rows, once, each, ahead)                                                            \
     "loop k target cpu\n"                                                                          \
     "argument 1 A in bf16[48, 32, 96]\n"                                                           \
     "argument 2 B in bf16[48, 3, 2, 512]\n"                                                        \
@@ -37,12 +40,8 @@ enum { GROUPS = 48, BOXES = 3, K = 32 * BOXES, COLUMNS = 32, MOST_ROWS = 32 };
     "  private sum f32x16[" rows ", 2] stride [2, 1]\n"                                            \
     "  private a bf16x32[" rows "] stride [1]\n"                                                   \
     "  private b bf16x512[2] stride [1]\n"                                                         \
-    "  %1 = id grid\n"                                                                             \
-    "  unroll %2 in " rows " {\n"                                                                  \
-    "    unroll %3 in 2 {\n"                                                                       \
-    "      %4 = mul %3, 16\n"                                                                      \
-    "      %5 = load C[%1, %2, %4] : f32x16\n"                                                     \
-    "      store sum[%2, %3] = %5\n"                                                               \
+    "  %1 = id grid\n" once "  unroll %2 in " rows " {\n"                                          \
+    "    unroll %3 in 2 {\n" each "      store sum[%2, %3] = %5\n"                                 \
     "    }\n"                                                                                      \
     "  }\n"                                                                                        \
     "  for %6 in 0 .. 3 {\n"                                                                       \
@@ -52,7 +51,7 @@ enum { GROUPS = 48, BOXES = 3, K = 32 * BOXES, COLUMNS = 32, MOST_ROWS = 32 };
     "      store a[%8] = %9\n"                                                                     \
     "    }\n"                                                                                      \
     "    unroll %10 in 2 {\n"                                                                      \
-    "      %11 = load B[%1, %6, %10, 0] : bf16x512\n"                                              \
+    "      %11 = load B[%1, %6, %10, 0]" ahead " : bf16x512\n"                                     \
     "      store b[%10] = %11\n"                                                                   \
     "    }\n"                                                                                      \
     "    unroll %12 in " rows " {\n"                                                               \
@@ -75,13 +74,17 @@ enum { GROUPS = 48, BOXES = 3, K = 32 * BOXES, COLUMNS = 32, MOST_ROWS = 32 };
     "}\n"
 
 typedef struct {
-    const char *text, *call; /* call: how its tiles are set up */
+    const char *text, *call, *start; /* how its tiles are set up, and the sums */
     unsigned rows;
+    bool zero; /* S is 0 */
 } kind;
 static const kind kinds[] = {
-    {MODULE("32"), "tw_tiles_for(32,", 32},
-    {MODULE("20"), "tw_tiles_for(20,", 20},
-    {MODULE("7"), "tw_tiles_for(7,", 7},
+    {MODULE("32", "", OF_C, ""), "tw_tiles_for(32,", "tw_tiles_load(32, 2, (char", 32, false},
+    {MODULE("20", "", OF_C, " ahead 512"), "tw_tiles_for(20,", "tw_tiles_load(20, 2, (char", 20,
+     false},
+    {MODULE("7", "", OF_C, ""), "tw_tiles_for(7,", "tw_tiles_load(7, 2, (char", 7, false},
+    {MODULE("32", OF_0, "", " ahead 512"), "tw_tiles_for(32,", "tw_tiles_load(32, 2, 0,", 32, true},
+    {MODULE("7", OF_0, "", ""), "tw_tiles_for(7,", "tw_tiles_load(7, 2, 0,", 7, true},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -125,8 +128,8 @@ static float real(uint32_t bits) {
 /* Subnormals are zeros. */
 static float flushed(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
 
-static float expected(const data *d, unsigned g, unsigned m, unsigned n) {
-    float sum = flushed(real(d->c[g][m][n]));
+static float expected(const data *d, bool zero, unsigned g, unsigned m, unsigned n) {
+    float sum = zero ? 0 : flushed(real(d->c[g][m][n]));
     for (unsigned box = 0; box < BOXES; box++) {
         float part[2] = {0, 0};
         for (unsigned k = 0; k < 32; k++) {
@@ -144,7 +147,7 @@ static void judge(const data *d, const kind *k, const char *what) {
     for (unsigned g = 0; g < GROUPS; g++)
         for (unsigned m = 0; m < k->rows; m++)
             for (unsigned n = 0; n < COLUMNS; n++) {
-                const float want = expected(d, g, m, n), got = real(d->r[g][m][n]);
+                const float want = expected(d, k->zero, g, m, n), got = real(d->r[g][m][n]);
                 const int same = want == got && !signbit(want) == !signbit(got);
                 if (!same && !(isnan(want) && isnan(got)))
                     fail_msg("%s, %u rows, group %u row %u column %u: %a, not %a", what, k->rows, g,
@@ -239,6 +242,7 @@ static void compiled(tw_context *ctx, twi_caps *caps, const kind *k, data *d) {
     twi_target *cpu = twi_cpu_open(ctx, &(twi_cpu_options){.caps = caps});
     const twi_loop *loop = module_of(ctx, k);
     assert_non_null(strstr(source_of(cpu, loop), k->call));
+    assert_non_null(strstr(source_of(cpu, loop), k->start));
     run(cpu, loop, k, d);
     judge(d, k, "compiled");
     cpu->ops->close(cpu);
