@@ -15,9 +15,27 @@
 #include "base/context.h"
 #include "tilewright/tune.h"
 
+/* store/recall.c: rows that the index gave, and what it was then. */
+enum { TWI_RECALLED = 32, TWI_RECALLED_COLUMNS = 2 };
+typedef struct {
+    int64_t numbers[7]; /* device, inode, size, times */
+} twi_index_state;
+typedef struct {
+    const char *sql, *key, *column[TWI_RECALLED_COLUMNS];
+    bool found;
+} twi_recalled;
+typedef struct {
+    twi_arena arena;
+    twi_index_state state;
+    bool known;
+    unsigned n;
+    twi_recalled at[TWI_RECALLED];
+} twi_recall;
+
 struct tw_store {
     tw_context *ctx;
     twi_shelf shelf;
+    twi_recall recall;
     bool writable, told; /* told: one warning about it was given */
     char folder[TWI_SHELF_PATH - 128];
 };

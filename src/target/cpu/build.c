@@ -303,12 +303,10 @@ static void drop(unit *u) {
 enum { PARTS = 3 };
 static void parts_of(unit *u, const char *text, size_t n, twi_shelf_part part[PARTS]) {
     const char *argv[MOST_ARGS];
-    char file[PATH_MAX] = "";
     twi_sb words;
     twi_sb_init(&words, &u->arena);
     command(u->cpu, "", "", argv);
-    (void)twi_tool_find(argv[0], u->cpu->base.ctx->env.path, file);
-    twi_sb_printf(&words, "%s ", file);
+    twi_sb_printf(&words, "%s ", u->cpu->file);
     for (unsigned k = 1; argv[k]; k++)
         twi_sb_printf(&words, "%s ", argv[k]);
     part[0] = (twi_shelf_part){u->cpu->base.version, strlen(u->cpu->base.version)};

@@ -38,6 +38,7 @@ twi_target *twi_cpu_open(tw_context *ctx, const twi_cpu_options *options) {
     memset(cpu, 0, sizeof *cpu);
     cpu->base = (twi_target){.ops = &ops, .ctx = ctx, .caps = caps, .version = ""};
     cpu->compiler = compiler;
+    cpu->file = "";
     cpu->given = compiler != NULL;
     cpu->limit_ms = o->limit_ms > 0 ? o->limit_ms : 60000;
     twi_pool_init(&cpu->pool);

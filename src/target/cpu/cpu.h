@@ -19,6 +19,7 @@ typedef struct {
     const char *compiler; /* as started; NULL: not looked for yet */
     bool given;           /* by the caller or TILEWRIGHT_CC: no other is tried */
     bool clang;
+    const char *file; /* the compiler's, links followed; "": not known */
     int64_t limit_ms;
     twi_pool pool;
 } twi_cpu;

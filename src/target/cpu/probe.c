@@ -161,12 +161,15 @@ const char *twi_cpu_model(tw_context *ctx) {
     return "";
 }
 
-/* The program's file, and what changes when it is replaced; false: not found. */
-static bool identity(const tw_context *ctx, const char *program, char text[TWI_SHELF_PATH]) {
+/* Finds the program's file, and says what changes when it is replaced; false: not found. */
+static bool identity(twi_cpu *cpu, const char *program, char text[TWI_SHELF_PATH]) {
+    tw_context *ctx = cpu->base.ctx;
     char path[PATH_MAX];
     struct stat st;
+    cpu->file = "";
     if (!twi_tool_find(program, ctx->env.path, path) || stat(path, &st) != 0)
         return false;
+    cpu->file = twi_text(&ctx->names, twi_intern_str(&ctx->names, path));
     const int n =
         snprintf(text, TWI_SHELF_PATH, "%s %lld %lld.%09ld %llu", path, (long long)st.st_size,
                  (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, (unsigned long long)st.st_ino);
@@ -177,15 +180,20 @@ static bool identity(const tw_context *ctx, const char *program, char text[TWI_S
  * that keeps things asks a program once. */
 static bool ask_version(twi_cpu *cpu, const char *compiler, twi_tool_result *r) {
     const char *const argv[] = {compiler, "--version", NULL};
-    twi_shelf *shelf = cpu->base.ctx->shelf;
+    tw_context *ctx = cpu->base.ctx;
+    twi_shelf *shelf = ctx->shelf;
     char file[TWI_SHELF_PATH];
-    const bool known = shelf && identity(cpu->base.ctx, compiler, file);
-    const char *memo = known ? shelf->memo(shelf->user, &cpu->base.ctx->arena, file) : NULL;
-    if (memo && strlen(memo) < sizeof r->log) {
+    const bool known = shelf && identity(cpu, compiler, file);
+    const twi_mark mark = twi_arena_mark(&ctx->arena);
+    const char *memo = known ? shelf->memo(shelf->user, &ctx->arena, file) : NULL;
+    const bool kept = memo && strlen(memo) < sizeof r->log;
+    if (kept) {
         *r = (twi_tool_result){.known = true, .n = strlen(memo)};
         memcpy(r->log, memo, r->n + 1);
-        return true;
     }
+    twi_arena_reset(&ctx->arena, mark);
+    if (kept)
+        return true;
     twi_cpu_tool(cpu, argv, NULL, r);
     r->log[strcspn(r->log, "\n")] = 0;
     const bool answers = r->error == 0 && !r->timed_out && !r->stopped;
@@ -214,7 +222,8 @@ bool twi_cpu_find_compiler(twi_cpu *cpu) {
         }
         if (answers) {
             cpu->compiler = names[i];
-            cpu->base.version = r.n ? twi_strdup(&ctx->arena, r.log) : "unknown";
+            cpu->base.version =
+                r.n ? twi_text(&ctx->names, twi_intern_str(&ctx->names, r.log)) : "unknown";
             cpu->clang = strstr(r.log, "clang") != NULL;
             return true;
         }

@@ -20,6 +20,13 @@ bool twi_index_do(sqlite3 *db, const char *sql, const char *const *text, int n);
 bool twi_index_get(sqlite3 *db, const char *sql, const char *key, twi_arena *arena,
                    const char **column, int n);
 
+/* recall.c: the same of one row by its key, without a transaction where the index is as it was. sql
+ * lasts; at most TWI_RECALLED_COLUMNS columns. */
+bool twi_index_find(tw_store *s, const char *sql, const char *key, twi_arena *arena,
+                    const char **column, int n);
+void twi_recall_init(twi_recall *r, twi_mem *mem);
+void twi_recall_fini(twi_recall *r);
+
 /* objects.c */
 bool twi_object_find(void *store, const twi_shelf_part *part, unsigned n,
                      char path[TWI_SHELF_PATH]);

@@ -41,12 +41,6 @@ typedef struct {
     const char *column[2]; /* SHA-256, bytes */
 } lookup;
 
-static bool get(sqlite3 *db, void *user) {
-    lookup *l = user;
-    return twi_index_get(db, "SELECT sha, bytes FROM object WHERE key = ?1", l->key, l->arena,
-                         l->column, 2);
-}
-
 static bool is_name(const char *sha) { return strspn(sha, "0123456789abcdef") == 64 && !sha[64]; }
 
 static bool place(const tw_store *s, const char *sha, char path[TWI_SHELF_PATH]) {
@@ -63,7 +57,9 @@ bool twi_object_find(void *store, const twi_shelf_part *part, unsigned n,
     size_t size;
     struct stat st;
     twi_sha256(part, n, l.key);
-    bool found = twi_index_read(s, get, &l) && is_name(l.column[0]) && place(s, l.column[0], path);
+    bool found = twi_index_find(s, "SELECT sha, bytes FROM object WHERE key = ?1", l.key, l.arena,
+                                l.column, 2) &&
+                 is_name(l.column[0]) && place(s, l.column[0], path);
     if (found) {
         found = lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
                 twi_read_file(l.arena, path, &bytes, &size) == 0;

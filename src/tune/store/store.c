@@ -56,31 +56,20 @@ static bool check(tw_context *ctx, tw_store_use use, tw_store *s) {
     return true;
 }
 
-typedef struct {
-    twi_arena *arena;
-    const char *name, *value;
-} memo;
-
-static bool get_memo(sqlite3 *db, void *user) {
-    memo *m = user;
-    return twi_index_get(db, "SELECT value FROM memo WHERE name = ?1", m->name, m->arena, &m->value,
-                         1);
-}
-
 static const char *memo_of(void *user, twi_arena *arena, const char *name) {
-    memo m = {arena, name, NULL};
-    return twi_index_read(user, get_memo, &m) ? m.value : NULL;
+    const char *value;
+    return twi_index_find(user, "SELECT value FROM memo WHERE name = ?1", name, arena, &value, 1)
+               ? value
+               : NULL;
 }
 
 static bool put_memo(sqlite3 *db, void *user) {
-    const memo *m = user;
-    const char *const text[] = {m->name, m->value};
-    return twi_index_do(db, "INSERT OR REPLACE INTO memo VALUES(?1, ?2)", text, 2);
+    return twi_index_do(db, "INSERT OR REPLACE INTO memo VALUES(?1, ?2)", user, 2);
 }
 
 static bool add_memo(void *user, const char *name, const char *value) {
-    memo m = {NULL, name, value};
-    return twi_index_write(user, put_memo, &m);
+    const char *text[] = {name, value};
+    return twi_index_write(user, put_memo, text);
 }
 
 static tw_status open_in(tw_context *ctx, const char *folder, tw_store_use use, tw_store *s) {
@@ -101,6 +90,7 @@ static tw_status open_in(tw_context *ctx, const char *folder, tw_store_use use, 
                               .add_memo = add_memo,
                               .plan = twi_wisdom_plan}};
     memcpy(s->folder, folder, strlen(folder) + 1);
+    twi_recall_init(&s->recall, &ctx->mem);
     if (!check(ctx, use, s))
         return TW_ERR_ENV;
     ctx->shelf = &s->shelf;
@@ -131,6 +121,7 @@ void tw_store_close(tw_store *s) {
         return;
     tw_context *ctx = s->ctx;
     ctx->shelf = NULL;
+    twi_recall_fini(&s->recall);
     twi_mem_put(&ctx->mem, s, sizeof *s);
 }
 

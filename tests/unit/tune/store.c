@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -186,6 +187,72 @@ static void objects(void **state) {
     assert_true(h.objects == 0 && h.damaged == 0);
 }
 
+static const char *memo(const place *p) {
+    const twi_shelf *shelf = p->ctx->shelf;
+    return shelf->memo(shelf->user, &p->ctx->arena, "name");
+}
+
+/* Looked up twice where the index is old enough to be told from what it may become: the answer is
+ * kept, the one that there is none too. */
+static void assert_kept(const place *p, const char *value) {
+    twi_recall *r = &p->store->recall;
+    const char *own = NULL, **column = &r->at[0].column[0];
+    const char *first = memo(p);
+    assert_true(value ? first && strcmp(first, value) == 0 : !first);
+    assert_true(r->known && r->n == 1 && r->at[0].found == (value != NULL));
+    if (!value)
+        return;
+    own = *column;
+    *column = "no transaction";
+    assert_string_equal(memo(p), "no transaction");
+    *column = own;
+}
+
+/* An index that was written just now is not relied on. */
+static void grow_old(void) { (void)nanosleep(&(struct timespec){2, 100000000}, NULL); }
+
+/* What the index says is asked for once, and again as soon as it may say something else: another
+ * process (here another context) writes, or it is damaged, or gone. */
+static void remembered(void **state) {
+    const place *p = *state;
+    const twi_shelf *shelf = p->ctx->shelf;
+    place other = {.ctx = tw_context_create(NULL)};
+    char path[96], log[112], name[8];
+    (void)snprintf(path, sizeof path, "%s/index-1.db", p->folder);
+    (void)snprintf(log, sizeof log, "%s-wal", path);
+    assert_int_equal(tw_store_open(other.ctx, p->folder, TW_STORE_WRITE, &other.store), TW_OK);
+    assert_true(shelf->add_memo(shelf->user, "another", "x"));
+    assert_null(memo(p));
+    assert_false(p->store->recall.known); /* written just now: the next may leave no trace */
+    grow_old();
+    assert_kept(p, NULL);
+    assert_true(other.ctx->shelf->add_memo(other.store, "name", "one"));
+    assert_string_equal(memo(p), "one");
+    assert_true(other.ctx->shelf->add_memo(other.store, "name", "two"));
+    assert_string_equal(memo(p), "two");
+    grow_old();
+    assert_kept(p, "two");
+    assert_true(other.ctx->shelf->add_memo(other.store, "name", "three"));
+    grow_old();
+    assert_kept(p, "three");
+    assert_int_equal(twi_write_file(log, "", 0), 0); /* what counts may lie beside the index */
+    assert_string_equal(memo(p), "three");
+    assert_false(p->store->recall.known);
+    assert_int_equal(unlink(log), 0);
+    for (unsigned k = 0; k < 2 * TWI_RECALLED; k++) { /* no more than there is room for */
+        (void)snprintf(name, sizeof name, "%u", k);
+        assert_null(shelf->memo(shelf->user, &p->ctx->arena, name));
+        assert_true(p->store->recall.n <= TWI_RECALLED);
+    }
+    assert_string_equal(memo(p), "three");
+    assert_int_equal(twi_write_file(path, "no index at all", 15), 0);
+    assert_null(memo(p));
+    (void)unlink(path);
+    assert_null(memo(p));
+    tw_store_close(other.store);
+    tw_context_destroy(other.ctx);
+}
+
 static void open_folders(void **state) {
     const place *p = *state;
     tw_store *store;
@@ -209,6 +276,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(plans, start, end),
         cmocka_unit_test_setup_teardown(to_text_and_back, start, end),
         cmocka_unit_test_setup_teardown(objects, start, end),
+        cmocka_unit_test_setup_teardown(remembered, start, end),
         cmocka_unit_test_setup_teardown(open_folders, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
