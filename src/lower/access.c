@@ -3,6 +3,7 @@
  * width, alignment.
  */
 #include "lower/walk.h"
+#include "plan/atom.h"
 
 typedef struct {
     twi_laccess access;
@@ -484,6 +485,15 @@ static uint32_t load_ahead(twi_lowering *w, twi_id load, const form *f) {
     return run * size > AHEAD ? (uint32_t)(AHEAD / size) : 0;
 }
 
+/* A box along the array ends where its axis does. */
+static void guard_load(twi_lowering *w, twi_id load, uint64_t axes, twi_mask *mask) {
+    const bool along = twi_w_box_dimension(w, load) >= 0;
+    const unsigned boxed = along ? twi_boxed_axis(w->ir, w->frame, load) : 0;
+    twi_w_guard(w, boxed ? axes & ~(UINT64_C(1) << boxed) : axes, mask);
+    if (boxed && twi_w_guarded(w, boxed))
+        mask->count = twi_w_ix(w, TWI_SUB, twi_w_hi(w, boxed), twi_w_position(w, boxed));
+}
+
 twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw) {
     const twi_ins *i = twi_ins_of(w->ir, load);
     twi_lid x;
@@ -501,7 +511,7 @@ twi_lid twi_w_array_load(twi_lowering *w, twi_id load, bool raw) {
         twi_mask mask = {0, 0, 0};
         axes &= ~w->clamp;
         w->clamp = 0;
-        twi_w_guard(w, axes, &mask);
+        guard_load(w, load, axes, &mask);
         keep_inside(w, load, &f, &mask);
         twi_lid other = 0, m = twi_w_access_mask(w, &f.access, f.count, &mask);
         tw_elem storage = (tw_elem)w->c.f->object.at[f.access.object].elem;

@@ -261,9 +261,15 @@ static twi_state element(twi_lowering *w, const twi_fold *f, twi_lid real) {
     return s;
 }
 
+/* Is it made of boxes? They are whole: beyond the axis both operands are 0 (rules_atom.c). */
+static bool has_boxes(const twi_lowering *w, twi_id fold) {
+    const twi_place *place = twi_plan_place(w->plan, fold);
+    return place && twi_atom_row_of(place->atom)->k > 1;
+}
+
 static twi_lid dot_step(twi_lowering *w, const twi_fold *f, twi_lid acc) {
     const twi_place *place = twi_plan_place(w->plan, f->id);
-    if (place && twi_atom_row_of(place->atom)->k > 1) {
+    if (has_boxes(w, f->id)) {
         w->c.fold = f->id;
         twi_lid sum = twi_w_box_dot(w, f->id, acc);
         w->c.fold = 0;
@@ -301,7 +307,7 @@ static bool pads_are_zero(const twi_lowering *w, twi_id dot) {
 
 void twi_fold_update(twi_lowering *w, const twi_fold *f) {
     twi_mask mask = {0, 0, 0};
-    twi_w_guard(w, f->folded, &mask);
+    twi_w_guard(w, has_boxes(w, f->id) ? 0 : f->folded, &mask);
     unsigned count = twi_w_value_count(w, f->own | f->folded);
     twi_lid real = twi_mask_bool(w, &mask, mask.count ? count : 1);
     if (f->streams) {

@@ -15,21 +15,37 @@ typedef struct {
     unsigned axis; /* folded */
 } boxed;
 
+/* Positions that the last box has beyond the axis. */
+static int64_t beyond(const boxed *b) {
+    int64_t extent = 0;
+    const bool known = twi_axis_span(b->j->ir, b->axis, &extent);
+    return known ? twi_map_extent(&b->f->map[b->axis]) - extent : -1;
+}
+
 /* An atom digit is the whole of its dot's box: the last one of the map, which covers the axis and
- * no more, since nothing is left out of a box. */
+ * less than a box more. */
 static bool digit_fits(const boxed *b) {
     const twi_map *m = &b->f->map[b->axis];
     const int at = twi_atom_digit(b->f, b->axis);
-    int64_t extent = 0;
     if (at < 0 || m->d[at].extent != b->row->k)
         return twi_refuse_map(b->j, b->axis, m,
                               "atom %s of %s takes boxes of %d: 'atom %d' ends it", b->row->name,
                               b->name, b->row->k, b->row->k);
-    if (!twi_axis_span(b->j->ir, b->axis, &extent) || twi_map_extent(m) != extent)
+    if (beyond(b) < 0 || beyond(b) >= b->row->k)
         return twi_refuse_map(
-            b->j, b->axis, m, "atom %s of %s takes whole boxes of %d: %lld positions, %lld digits",
-            b->row->name, b->name, b->row->k, (long long)extent, (long long)twi_map_extent(m));
+            b->j, b->axis, m, "atom %s of %s takes boxes of %d: %lld digits, %lld beyond the axis",
+            b->row->name, b->name, b->row->k, (long long)twi_map_extent(m), (long long)beyond(b));
     return true;
+}
+
+/* Nothing is left out of a box: what an operand has beyond the axis is a stage's 0. */
+static bool pads_fit(const boxed *b, twi_id load, bool staged) {
+    return staged || beyond(b) == 0 ||
+           twi_refuse(
+               b->j->why,
+               "value %s: atom %s takes whole boxes of %d, here %lld positions more: stage %s",
+               b->name, b->row->name, b->row->k, (long long)beyond(b),
+               twi_value_name(b->j->ir, load));
 }
 
 /* One operand has a vector's lanes, the other none. */
@@ -87,9 +103,12 @@ static bool dot_fits(const boxed *b) {
         if (mine && !stage_fits(b, s))
             return false;
     }
-    for (unsigned k = 0; k < 2 && twi_atom_has_groups(b->row); k++) {
+    for (unsigned k = 0; k < 2; k++) {
         const twi_id x = twi_atom_load(ir, b->dot, k);
-        if (!staged[k] && twi_judge_level(b->f, twi_ins_of(ir, x)->type.axes, TWI_LV_LANE) > 1)
+        if (!pads_fit(b, x, staged[k]))
+            return false;
+        if (twi_atom_has_groups(b->row) && !staged[k] &&
+            twi_judge_level(b->f, twi_ins_of(ir, x)->type.axes, TWI_LV_LANE) > 1)
             return twi_refuse(
                 b->j->why,
                 "value %s: atom %s reads the operand with lanes from a stage, %s has none", b->name,

@@ -64,15 +64,16 @@ static void pack_rows(const twi_view *v, twi_plan *p, const twi_matrix *x, twi_i
     s->order[s->n++] = (twi_axis_digit){(uint8_t)x->k, (uint8_t)(k->n - 1u)};
 }
 
-/* The folded axis in boxes of the atom; false: it is not made of whole ones. */
+/* The folded axis in boxes of the atom; false: it is not made of whole ones, and operands are not
+ * all packed. */
 static bool box(const twi_view *v, twi_plan *p, const twi_matrix *x, unsigned atom) {
     const int64_t k = twi_atom_row_of(atom)->k, extent = v->axis[x->k].extent;
     if (k == 1)
         return true;
     p->frame[0].map[x->k] =
-        (twi_map){.n = 2, .d = {{TWI_LV_LOOP, 0, extent / k}, {TWI_LV_ATOM, 0, k}}};
+        (twi_map){.n = 2, .d = {{TWI_LV_LOOP, 0, twi_cdiv(extent, k)}, {TWI_LV_ATOM, 0, k}}};
     twi_plan_set_place(v->arena, p, x->dot)->atom = (uint8_t)atom;
-    return extent % k == 0;
+    return extent % k == 0 || twi_atom_has_groups(twi_atom_row_of(atom));
 }
 
 static void offer(twi_offers *o, const twi_matrix *x, const panels *t, twi_id load) {

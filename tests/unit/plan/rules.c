@@ -167,7 +167,7 @@ static void atoms(void **state) {
         {GEMM_I8, DOTS, TILE "loop 18, atom 2\nvalue dot.1: atom dpi8",
          "k = loop 18, atom 2: atom dpi8 of dot.1 takes boxes of 4: 'atom 4' ends it"},
         {GEMM_I8, DOTS, TILE "loop 10, atom 4\nvalue dot.1: atom dpi8",
-         "k = loop 10, atom 4: atom dpi8 of dot.1 takes whole boxes of 4: 36 positions, 40 digits"},
+         "k = loop 10, atom 4: atom dpi8 of dot.1 takes boxes of 4: 40 digits, 4 beyond the axis"},
         {GEMM_I8, DOTS,
          "frame f: m = grid 48 ; n = grid 8, lane 8 ; k = loop 9, atom 4\n"
          "value dot.1: atom dpi8",
@@ -185,6 +185,15 @@ static void atoms(void **state) {
          TILE "loop 2, atom 32\nvalue dot.1: atom tdpbf16\n"
               "stage B: scratch, order k.loop n.slot n.lane k.atom",
          ""},
+        {GEMM_BF16, "cpu-avx512-tiles",
+         TILE "loop 2, atom 32\nvalue dot.1: atom tdpbf16\n"
+              "stage A: scratch, order k.loop m.slot k.atom\n"
+              "stage B: scratch, order k.loop n.slot n.lane k.atom",
+         ""},
+        {GEMM_BF16, "cpu-avx512-tiles",
+         TILE "loop 2, atom 32\nvalue dot.1: atom tdpbf16\n"
+              "stage B: scratch, order k.loop n.slot n.lane k.atom",
+         "value dot.1: atom tdpbf16 takes whole boxes of 32, here 28 positions more: stage A"},
         {GEMM_BF16_LONG, "cpu-avx512-tiles", TILE "loop 2, atom 32\nvalue dot.1: atom tdpbf16",
          "value dot.1: atom tdpbf16 reads the operand with lanes from a stage, B has none"},
         {GEMM_BF16_LONG, DOTS, TILE "loop 2, atom 32\nvalue dot.1: atom tdpbf16",
