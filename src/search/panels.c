@@ -49,13 +49,33 @@ static void pack(twi_plan *p, const twi_matrix *x, twi_id load) {
         s->order[s->n++] = (twi_axis_digit){(uint8_t)x->k, (uint8_t)twi_atom_digit(f, x->k)};
 }
 
+/* Are boxes of the load side by side as they are in its array, whole ones, and rows at even steps?
+ * Then tiles read them there. */
+static bool lies_in_boxes(const twi_view *v, const twi_matrix *x, twi_id load, int64_t box) {
+    const twi_access *a = &v->ir->access.at[twi_ins_of(v->ir, load)->attr];
+    const unsigned rank = v->ir->array.at[a->array].rank;
+    if (v->ir->strided || !rank || v->axis[x->k].extent % box)
+        return false;
+    for (unsigned d = 0; d < rank; d++) {
+        const twi_ix_node *n = &v->ir->ix.at[a->ix[d]];
+        const bool last = d + 1 == rank && n->op == TWI_IX_AXIS && n->a == x->k;
+        if (last != (n->axes >> x->k & 1))
+            return false;
+        const twi_affine sum = twi_ix_affine(v->ir, v->arena, a->ix[d]);
+        for (uint32_t i = 0; i < sum.n; i++) {
+            const twi_ix_node *atom = &v->ir->ix.at[sum.term[i].atom];
+            if (atom->axes >> x->m & 1 && atom->op != TWI_IX_AXIS)
+                return false;
+        }
+    }
+    return true;
+}
+
 /* The other operand's boxes, of one row of tiles: side by side, whatever the array's strides. */
-static void pack_rows(const twi_view *v, twi_plan *p, const twi_matrix *x, twi_id columns) {
-    const twi_id first = twi_atom_load(v->ir, x->dot, 0);
+static void pack_rows(twi_plan *p, const twi_matrix *x, twi_id load) {
     twi_stage_plan *s = &p->stage[p->stages++];
     const twi_map *m = &p->frame[0].map[x->m], *k = &p->frame[0].map[x->k];
-    *s = (twi_stage_plan){.window = 1};
-    s->value = first == columns ? twi_atom_load(v->ir, x->dot, 1) : first;
+    *s = (twi_stage_plan){.value = load, .window = 1};
     for (unsigned i = 0; i + 1u < k->n; i++)
         s->order[s->n++] = (twi_axis_digit){(uint8_t)x->k, (uint8_t)i};
     for (unsigned i = 0; i < m->n; i++)
@@ -98,8 +118,10 @@ static void offer(twi_offers *o, const twi_matrix *x, const panels *t, twi_id lo
     f->around = (uint8_t)((deep > 1) + (wide > 1));
     if (t->packed)
         pack(p, x, load);
-    if (twi_atom_has_groups(twi_atom_row_of(t->atom)))
-        pack_rows(v, p, x, load);
+    const twi_atom_row *atom = twi_atom_row_of(t->atom);
+    const twi_id rows_load = twi_atom_load(v->ir, x->dot, load == twi_atom_load(v->ir, x->dot, 0));
+    if (twi_atom_has_groups(atom) && !lies_in_boxes(v, x, rows_load, atom->k))
+        pack_rows(p, x, rows_load);
     twi_offer(o, "matrix", p);
 }
 
