@@ -35,7 +35,8 @@ typedef struct twi_caps {
     bool fma;              /* hardware fused multiply-add */
     bool f16, bf16;        /* storage type spoken natively; else by integer operations */
     bool half_casts;       /* not spoken, but cast from and to f32 by instruction */
-    bool dpi8, dpbf16;     /* dot products of bytes by fours, of bf16 by pairs (plan/atom.def) */
+    bool dpi8, dpbf16;     /* dot products of bytes by fours, of bf16 by pairs (plan/atom.def); the
+                              latter's extension rounds f32 to bf16 too */
     bool tdpbf16;          /* of tiles of bf16, which a process may use */
     bool lane_ops;         /* shuffles */
     uint32_t probe; /* bit probe: set of failed operation classes; 0: all as IEEE says; canonical

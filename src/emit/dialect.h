@@ -100,8 +100,8 @@ struct twi_dialect {
     const char *type[TW_ELEMS];                     /* scalar spellings; NULL: not spoken */
     twi_words op[TWI_ELEMENTWISE_END][TWI_CLASSES]; /* CAST and SELECT: by the table below */
     twi_words to_bool, from_bool, convert, saturate, bitcast, select; /* casts by what they do */
-    twi_words widen_f16, widen_bf16, narrow_f16, narrow_bf16; /* to and from f32, where caps have
-                                                                 half_casts */
+    twi_words widen_f16, widen_bf16, narrow_f16, narrow_bf16; /* to and from f32, which caps say are
+                                                                 spoken */
     twi_words widen_u16, narrow_u32; /* u16 to u32 and back, which narrow floats go by; NULL: as
                                         other casts */
     twi_words greater, less; /* $0 > $1 ? $0 : $1 and $0 < $1 ? $0 : $1 of f32, which give $1 where

@@ -154,6 +154,30 @@ enum {
     "    r_; })\n"                                                                                 \
     "#endif\n"
 
+/* f32 to bf16, to nearest even. The instruction takes subnormals as 0: vectors with one go by the
+ * text. Compilers differ in the types of its builtin. */
+#define ROUNDED                                                                                    \
+    "#define @@(a) ({ \\\n"                                                                        \
+    "    const $S a_ = (a); const $U u_ = ($U)a_, h_ = u_ >> 16, n_ = ($U)($I)(a_ != a_); \\\n"    \
+    "    const $U r_ = (n_ & (h_ | 0x40u)) | (~n_ & ((u_ + 0x7fffu + (h_ & 1u)) >> 16)); \\\n"     \
+    "    __builtin_convertvector(r_, $T); })\n"
+#define ROUND_SIXTEEN                                                                              \
+    "#if defined __AVX512BF16__ && defined __AVX512DQ__ && $N == 16\n"                             \
+    "#define @@(a) ({ \\\n"                                                                        \
+    "    const $S x_ = (a); $T y_; \\\n"                                                           \
+    "    if (__builtin_expect(__builtin_ia32_fpclassps512_mask(x_, 0x20, -1) == 0, 1)) \\\n"       \
+    "        __asm__(\"vcvtneps2bf16 %1, %0\" : \"=v\"(y_) : \"v\"(x_)); \\\n"                     \
+    "    else \\\n"                                                                                \
+    "        y_ = @roundplain(x_); \\\n"                                                           \
+    "    y_; })\n"                                                                                 \
+    "#else\n"                                                                                      \
+    "#define @@(a) @roundplain(a)\n"                                                               \
+    "#endif\n"
+#define ROUND_ONE                                                                                  \
+    "#define @@(x) ({ \\\n"                                                                        \
+    "    const $S x_ = (x); const $U u_ = (union { $S f; $U u; }){x_}.u, h_ = u_ >> 16; \\\n"      \
+    "    ($T)(x_ != x_ ? h_ | 0x40u : (u_ + 0x7fffu + (h_ & 1u)) >> 16); })\n"
+
 #define FLUSHED                                                                                    \
     "#ifndef TW_FLUSHED\n"                                                                         \
     "#define TW_FLUSHED(x) ({ \\\n"                                                                \
@@ -387,6 +411,9 @@ static const twi_part parts[] = {
      "    ($S)__builtin_ia32_scalefp$P((x), n_, ($S){0}, \\\n"
      "        __builtin_ia32_cmpp$P(n_, ($S){0} - 150.5f, 5, -1$D)$D); })\n"
      "#else\n" SCALE "#endif\n"},
+    {"round", FLOAT, false, true, ROUND_ONE, NULL},
+    {"roundplain", FLOAT, true, true, ROUNDED, NULL},
+    {"round", FLOAT, true, true, "#define @@(a) @roundplain(a)\n", ROUND_SIXTEEN},
     {"over", FLOAT, true, false, "#define @@(a, v, s) ((a) / (v))\n", OVER},
     {"dots", SINT, true, false, DOTS_OF_BYTES, NULL},
     {"dots", FLOAT, true, false, DOTS_OF_HALVES, NULL},
@@ -548,6 +575,7 @@ const twi_dialect twi_dialect_c = {
             [TWI_SHR] = INTS("$0 >> ($1 & $W)", "$0 >> ($1 & $W)"),
         },
     .over = "@over($0, $1, $2)",
+    .narrow_bf16 = {"@round($0)", "@round($0)"},
     .widen_u16 = {NULL, "@widen($0)"},
     .narrow_u32 = {NULL, "@narrow($0)"},
     .greater = {NULL, "@greater($0, $1)"},

@@ -15,6 +15,8 @@ static bool unspoken(const twi_caps *caps, tw_elem elem) {
 bool twi_cast_spoken(const twi_caps *caps, tw_elem from, tw_elem to) {
     if (caps->half_casts && (from == TW_F32 || to == TW_F32))
         return true;
+    if (caps->dpbf16 && from == TW_F32 && to == TW_BF16) /* of the same extension */
+        return true;
     return !unspoken(caps, to) && !unspoken(caps, from);
 }
 
@@ -48,8 +50,7 @@ static bool narrow_cast(const walk *w, twi_lid v) {
 }
 
 static twi_lid rewrite_cast(walk *w, twi_lid v) {
-    return twi_legal_cast(&w->c, (tw_elem)w->from->ins.at[v].elem, arg(w, v, 0),
-                          w->caps->half_casts);
+    return twi_legal_cast(&w->c, (tw_elem)w->from->ins.at[v].elem, arg(w, v, 0), w->caps);
 }
 
 /* Between workers: rounds of shuffles. Inside a vector a dialect prints its own tree. */

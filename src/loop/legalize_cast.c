@@ -3,6 +3,7 @@
  * wider numbers get there by rounding to odd (Boldo and Melquiond, 2008: rounding such a number
  * again is rounding once).
  */
+#include "loop/legalize.h"
 #include "loop/legalize_math.h"
 
 static twi_lid word(twi_cursor *c, uint32_t u) { return twi_lb_bits(c, TW_U32, u, 0); }
@@ -106,12 +107,12 @@ static twi_lid odd_f64(twi_cursor *c, tw_elem from, twi_lid x) {
 
 static bool narrow(tw_elem elem) { return elem == TW_F16 || elem == TW_BF16; }
 
-twi_lid twi_legal_cast(twi_cursor *c, tw_elem elem, twi_lid x, bool spoken) {
+twi_lid twi_legal_cast(twi_cursor *c, tw_elem elem, twi_lid x, const twi_caps *caps) {
     tw_elem from = (tw_elem)c->f->ins.at[x].elem;
     if (narrow(from)) {
-        x = spoken           ? twi_lb_cast(c, TW_F32, x)
-            : from == TW_F16 ? widen_f16(c, x)
-                             : widen_bf16(c, x);
+        x = twi_cast_spoken(caps, from, TW_F32) ? twi_lb_cast(c, TW_F32, x)
+            : from == TW_F16                    ? widen_f16(c, x)
+                                                : widen_bf16(c, x);
         from = TW_F32;
     }
     if (!narrow(elem))
@@ -122,7 +123,7 @@ twi_lid twi_legal_cast(twi_cursor *c, tw_elem elem, twi_lid x, bool spoken) {
         x = twi_lb_cast(c, TW_F64, x);
     if (c->f->ins.at[x].elem == TW_F64)
         x = odd_f32(c, x);
-    if (spoken)
+    if (twi_cast_spoken(caps, TW_F32, elem))
         return twi_lb_cast(c, elem, x);
     return elem == TW_F16 ? narrow_f16(c, x) : narrow_bf16(c, x);
 }

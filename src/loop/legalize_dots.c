@@ -25,7 +25,7 @@ static twi_lid widened(twi_cursor *c, twi_lid half, const twi_caps *caps) {
     const tw_elem from = (tw_elem)c->f->ins.at[half].elem;
     if (twi_cast_spoken(caps, from, TW_F32))
         return twi_lb_cast(c, TW_F32, half);
-    return twi_legal_cast(c, TW_F32, half, caps->half_casts);
+    return twi_legal_cast(c, TW_F32, half, caps);
 }
 
 twi_lid twi_legal_dot_step(twi_cursor *c, twi_lid a, twi_lid b, twi_lid sum, const twi_caps *caps) {
