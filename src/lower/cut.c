@@ -267,9 +267,8 @@ void twi_cut_scope(twi_arena *arena, const tw_ir *ir, const twi_plan *plan, uint
         if (twi_op_row(twi_ins_of(ir, v)->op)->kind != TWI_KIND_LOCAL)
             continue;
         const twi_place *place = plan ? twi_plan_place(plan, v) : NULL;
-        if (!c->crossing && !(place && place->to))
-            continue;
-        c->kept = (place && (place->keep || place->to)) || loads_stored_array(out, v);
+        c->kept = place && (place->keep || place->to);
+        c->kept |= c->crossing && loads_stored_array(out, v);
     }
     for (uint32_t k = 0; k < out->all.n; k++) {
         twi_id v = out->all.at[k];

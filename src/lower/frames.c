@@ -34,9 +34,25 @@ unsigned twi_frame_of(const twi_lowering *w, twi_id v) {
     return place ? place->frame : 0;
 }
 
+/* Do the same workers hold an axis, in stripes of one numbering? However the time digits cut the
+ * positions into loops and slots: they count the same. */
+static bool same_elements(const twi_map *m, const twi_map *n) {
+    if (twi_map_equal(m, n))
+        return true;
+    if (!m->n || !n->n || twi_map_level_extent(m, TWI_LV_ATOM) != 1 ||
+        twi_map_level_extent(n, TWI_LV_ATOM) != 1)
+        return false;
+    const bool serial = m->d[0].level == TWI_LV_SERIAL;
+    if (serial != (n->d[0].level == TWI_LV_SERIAL) || !twi_map_same_space(m, n))
+        return false;
+    if (serial)
+        return m->d[0].extent == n->d[0].extent && twi_map_weight(m, 0) == twi_map_weight(n, 0);
+    return twi_map_extent(m) == twi_map_extent(n) && twi_map_extent(m) < INT64_MAX;
+}
+
 bool twi_same_maps(const twi_plan *p, unsigned f, unsigned g, uint64_t axes) {
     for (unsigned a = 0; f != g && a < TWI_MAX_AXES; a++)
-        if (axes >> a & 1 && !twi_map_equal(&p->frame[f].map[a], &p->frame[g].map[a]))
+        if (axes >> a & 1 && !same_elements(&p->frame[f].map[a], &p->frame[g].map[a]))
             return false;
     return true;
 }

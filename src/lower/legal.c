@@ -335,7 +335,7 @@ static bool operands_reach(const judge *j, twi_id v, unsigned frame, unsigned de
     return true;
 }
 
-/* Do the frames differ in the order of their loops alone? */
+/* Do the frames differ in how time digits cut the positions and in the order of loops alone? */
 static bool maps_agree(const judge *j) {
     for (unsigned f = 1; f < j->plan->frames; f++)
         if (!twi_same_maps(j->plan, 0, f, j->plan->frame[0].axes & j->plan->frame[f].axes))
@@ -358,7 +358,8 @@ static bool frames_fit(const judge *j) {
         unsigned kind = twi_op_row(i->op)->kind;
         if (kind == TWI_KIND_REGION && !maps_agree(j))
             return twi_refuse(j->why,
-                              "%u frames of other maps around a serial region are not built yet",
+                              "%u frames of other maps, but for loops and slots, around a serial "
+                              "region are not built yet",
                               j->plan->frames) ||
                    twi_refused_for(j->why, TWI_WHY_LATER);
         bool root = twi_has_bracket(i->op) || kind == TWI_KIND_EFFECT || j->cut.value[v].kept;

@@ -66,6 +66,8 @@ static void insert(twi_candidate *c, uint32_t n, const twi_candidate *now) {
 static void refine_first(const twi_view *v, const twi_wish *wish, twi_candidate *c, uint32_t n) {
     for (uint32_t i = 0; i < REFINED && i < n && c[i].legal; i++) {
         twi_candidate now = c[i];
+        if (now.placed)
+            continue;
         now.at = UINT32_MAX; /* it is first only where its score is less */
         refine(v, wish, &now);
         insert(c, i, &now);
@@ -85,8 +87,11 @@ uint32_t twi_list_of(const twi_question *q, uint32_t scope, twi_candidate **out)
         twi_offer_split(o, &splits.at[k]);
     twi_candidate *c = TWI_NEW_N(v->arena, twi_candidate, o->n + 1u);
     for (uint32_t i = 0; i < o->n; i++) {
-        twi_candidate now = {
-            .family = o->at[i].family, .ir = v->ir, .plan = o->at[i].plan, .at = i};
+        twi_candidate now = {.family = o->at[i].family,
+                             .placed = o->at[i].placed,
+                             .ir = v->ir,
+                             .plan = o->at[i].plan,
+                             .at = i};
         judge(v, q->wish, &now);
         insert(c, i, &now);
     }
@@ -99,8 +104,11 @@ uint32_t twi_list_of(const twi_question *q, uint32_t scope, twi_candidate **out)
 static uint32_t rank(const twi_offers *o, const twi_wish *wish, uint32_t i, twi_candidate *first,
                      uint32_t n) {
     for (; i < o->n; i++) {
-        twi_candidate now = {
-            .family = o->at[i].family, .ir = o->view->ir, .plan = o->at[i].plan, .at = i};
+        twi_candidate now = {.family = o->at[i].family,
+                             .placed = o->at[i].placed,
+                             .ir = o->view->ir,
+                             .plan = o->at[i].plan,
+                             .at = i};
         judge(o->view, wish, &now);
         if (n < REFINED || before(&now, &first[n - 1]))
             insert(first, n < REFINED ? n++ : n - 1, &now);

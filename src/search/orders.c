@@ -17,6 +17,8 @@ static unsigned frame_of(const twi_plan *p, twi_id v) {
 
 void twi_view_order(const twi_view *v, twi_plan *p, unsigned frame) {
     twi_frame *f = &p->frame[frame];
+    /* What a dot folds runs inside its results' loops: they stay in registers. */
+    const bool outside = v->caps->family == TWI_FAMILY_CPU;
     uint64_t done = 0;
     f->loops = 0;
     for (unsigned a = 1; a < v->ir->axis.n; a++)
@@ -28,6 +30,11 @@ void twi_view_order(const twi_view *v, twi_plan *p, unsigned frame) {
             if (!twi_is_fold(v->ir, v->all.at[i]) ||
                 (frame_of(p, v->all.at[i]) == frame) != (mine == 1))
                 continue;
+            for (unsigned a = 1; outside && ins->op == TWI_DOT && a < v->ir->axis.n; a++)
+                if ((ins->type.axes & v->folded & f->axes & ~done) >> a & 1) {
+                    push_loops(f, a);
+                    done |= UINT64_C(1) << a;
+                }
             for (unsigned k = 0; k < ins->nfold; k++) {
                 if (f->axes >> ins->fold[k] & 1 && !(done >> ins->fold[k] & 1))
                     push_loops(f, ins->fold[k]);
@@ -64,10 +71,11 @@ static bool all_accept(const twi_view *v, twi_plan *p, unsigned frame) {
     return true;
 }
 
-static void add_frame(const twi_view *v, twi_plan *p) {
+unsigned twi_view_add_frame(const twi_view *v, twi_plan *p, const twi_frame *f) {
     const char name[] = {(char)('f' + p->frames), 0};
-    p->frame[p->frames] = p->frame[0];
-    p->frame[p->frames++].name = twi_intern_str(&v->ir->ctx->names, name);
+    p->frame[p->frames] = *f;
+    p->frame[p->frames].name = twi_intern_str(&v->ir->ctx->names, name);
+    return p->frames++;
 }
 
 void twi_view_split_orders(const twi_view *v, twi_plan *p) {
@@ -78,7 +86,7 @@ void twi_view_split_orders(const twi_view *v, twi_plan *p) {
         twi_place *place = twi_plan_set_place(v->arena, p, id);
         for (unsigned f = 1; place->frame == 0 && f <= p->frames && f < TWI_MAX_FRAMES; f++) {
             if (f == p->frames)
-                add_frame(v, p);
+                (void)twi_view_add_frame(v, p, &p->frame[0]);
             place->frame = (uint8_t)f;
             if (!all_accept(v, p, f))
                 place->frame = 0;

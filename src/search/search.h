@@ -29,6 +29,7 @@ twi_plans *twi_search_random(twi_arena *arena, const tw_ir *ir, const twi_caps *
 
 typedef struct {
     const char *family;
+    bool placed;     /* what is kept is not searched */
     const tw_ir *ir; /* that the plan is for: with merges, with joins, or as it was given */
     uint32_t at;     /* in the order proposed */
     twi_plan *plan;

@@ -73,6 +73,7 @@ void twi_offer(twi_offers *o, const char *family, twi_plan *p) {
             return;
     if (p->entry.n == 1) /* else it was made of one that has it */
         add_aligned(o->view, p);
+    o->at[o->n].placed = false;
     o->at[o->n].family = family;
     o->at[o->n++].plan = p;
 }
@@ -81,5 +82,6 @@ void twi_propose_all(twi_offers *o) {
     twi_propose_rows(o);
     twi_propose_pointwise(o);
     twi_propose_matrix(o);
+    twi_propose_chained(o);
     twi_propose_general(o);
 }

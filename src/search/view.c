@@ -117,7 +117,7 @@ int64_t twi_view_bytes(const twi_view *v, unsigned a) {
 }
 
 /* Division, roots and functions are worth a stripe; sums and products are not. */
-static bool expensive(const twi_view *v, twi_id id) {
+bool twi_view_expensive(const twi_view *v, twi_id id) {
     unsigned price = twi_op_row(twi_ins_of(v->ir, id)->op)->price;
     return twi_ins_of(v->ir, id)->op < TWI_ELEMENTWISE_END &&
            (price == TWI_PRICE_DIV || price == TWI_PRICE_FUNC);
@@ -126,7 +126,8 @@ static bool expensive(const twi_view *v, twi_id id) {
 void twi_view_keep(const twi_view *v, twi_plan *p, twi_keep_mode mode) {
     for (uint32_t i = 0; i < v->crossings; i++) {
         twi_id id = v->crossing[i];
-        bool keep = mode == TWI_KEEP_ALL || (mode == TWI_KEEP_EXPENSIVE && expensive(v, id));
+        bool keep =
+            mode == TWI_KEEP_ALL || (mode == TWI_KEEP_EXPENSIVE && twi_view_expensive(v, id));
         if (keep || twi_plan_place(p, id))
             twi_plan_set_place(v->arena, p, id)->keep =
                 (uint8_t)(keep ? TWI_KEEP_STRIPE : TWI_KEEP_NONE);

@@ -89,10 +89,13 @@ twi_plan *twi_view_plan(const twi_view *v);
 void twi_view_finish(const twi_view *v, twi_plan *p);
 void twi_view_finish_frame(const twi_view *v, twi_plan *p, unsigned frame);
 void twi_view_order(const twi_view *v, twi_plan *p, unsigned frame);
+/* Adds a frame with these maps under the next name; which one it is. */
+unsigned twi_view_add_frame(const twi_view *v, twi_plan *p, const twi_frame *f);
 /* Of one frame: folds whose fixed orders it cannot serve together get others with the same maps. */
 void twi_view_split_orders(const twi_view *v, twi_plan *p);
 
 typedef enum { TWI_KEEP_NOTHING, TWI_KEEP_EXPENSIVE, TWI_KEEP_ALL } twi_keep_mode;
+bool twi_view_expensive(const twi_view *v, twi_id id); /* worth a stripe */
 void twi_view_keep(const twi_view *v, twi_plan *p, twi_keep_mode mode);
 
 /* ---- families: each proposes finished plans ---- */
@@ -103,6 +106,7 @@ typedef struct {
     struct {
         const char *family;
         twi_plan *plan;
+        bool placed; /* the family says what is kept */
     } at[TWI_MAX_PROPOSALS];
 } twi_offers;
 void twi_offers_init(twi_offers *o, const twi_view *v);
@@ -112,6 +116,7 @@ void twi_propose_general(twi_offers *o);
 void twi_propose_rows(twi_offers *o);
 void twi_propose_pointwise(twi_offers *o);
 void twi_propose_matrix(twi_offers *o);
+void twi_propose_chained(twi_offers *o);
 void twi_propose_all(twi_offers *o); /* of these families */
 bool twi_same_plan(const tw_ir *ir, const twi_plan *x, const twi_plan *y);
 

@@ -437,6 +437,40 @@ static void packed_panels(void **state) {
     }
 }
 
+/* A dot of a dot on explicit lanes: each has a frame in which what it folds runs in loops, inside
+ * those of its results, and the function between them is computed once. */
+static void chained_dots(void **state) {
+    tw_context *ctx = *state;
+    twi_why why;
+    const char *const explicit_lanes[] = {"cpu-avx512", "cpu-avx2", "cpu-baseline"};
+    for (unsigned t = 0; t < sizeof explicit_lanes / sizeof *explicit_lanes; t++) {
+        twi_caps caps = caps_of(ctx, explicit_lanes[t]);
+        tw_ir *ir = attention_of(ctx, 64, 96, 32);
+        twi_plans *plans = twi_search_default(&ctx->arena, ir, &caps, NULL, &why);
+        judge(ctx, ir, &caps, plans, &why);
+        const twi_plan *p = &plans->scope[0];
+        unsigned kept = 0;
+        assert_int_equal(p->frames, 2);
+        for (twi_id v = 1; v < ir->ins.n; v++) {
+            const twi_ins *ins = twi_ins_of(ir, v);
+            const twi_place *place = twi_plan_place(p, v);
+            const twi_frame *f = &p->frame[place ? place->frame : 0];
+            kept += ins->op == TWI_EXP && place && place->keep;
+            if (ins->op != TWI_DOT)
+                continue;
+            const twi_map *folded = &f->map[ins->fold[0]];
+            assert_int_equal(twi_map_level_extent(folded, TWI_LV_SLOT), 1);
+            bool inside = false;
+            for (unsigned k = 0; k < f->loops; k++) {
+                inside |= f->order[k].axis == ins->fold[0];
+                assert_false(inside && ins->type.axes >> f->order[k].axis & 1);
+            }
+            assert_true(inside);
+        }
+        assert_int_equal(kept, 2); /* of the carried sums, of the elements */
+    }
+}
+
 /* Two threads share the longer side of a result that is far from square. */
 static void shared_rows(void **state) {
     tw_context *ctx = *state;
@@ -586,6 +620,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(wide_reads, setup, teardown),
         cmocka_unit_test_setup_teardown(sliced_gemm, setup, teardown),
         cmocka_unit_test_setup_teardown(packed_panels, setup, teardown),
+        cmocka_unit_test_setup_teardown(chained_dots, setup, teardown),
         cmocka_unit_test_setup_teardown(shared_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(copies_ahead, setup, teardown),
         cmocka_unit_test_setup_teardown(overlap, setup, teardown),
