@@ -326,6 +326,35 @@ static bool range_of(const tw_ir *ir, twi_ix x, span *s, int depth) {
     return corners((twi_ix_op)n->op, a, b, s); /* MUL, MIN, MAX: extremes lie in corners */
 }
 
+bool twi_ix_is_multiple(const tw_ir *ir, twi_ix x, int64_t n) {
+    const twi_ix_node *node = &ir->ix.at[x];
+    switch ((twi_ix_op)node->op) {
+    case TWI_IX_CONST:
+        return node->k % n == 0;
+    case TWI_IX_LO:
+    case TWI_IX_HI: {
+        const twi_axis *a = &ir->axis.at[node->a];
+        return a->block % n == 0 && a->block > 0 && twi_ix_is_multiple(ir, a->lo, n) &&
+               (node->op == TWI_IX_LO || twi_ix_is_multiple(ir, a->hi, n));
+    }
+    case TWI_IX_MUL:
+        return twi_ix_is_multiple(ir, node->a, n) || twi_ix_is_multiple(ir, node->b, n);
+    case TWI_IX_ADD:
+    case TWI_IX_SUB:
+    case TWI_IX_MIN:
+    case TWI_IX_MAX:
+        return twi_ix_is_multiple(ir, node->a, n) && twi_ix_is_multiple(ir, node->b, n);
+    case TWI_IX_NONE:
+    case TWI_IX_DIM:
+    case TWI_IX_AXIS:
+    case TWI_IX_VALUE:
+    case TWI_IX_DIV:
+    case TWI_IX_MOD:
+    default:
+        return false;
+    }
+}
+
 bool twi_ix_range(const tw_ir *ir, twi_ix x, int64_t *least, int64_t *most) {
     span s;
     if (x == 0 || !range_of(ir, x, &s, 0))

@@ -251,6 +251,8 @@ twi_affine twi_ix_affine(const tw_ir *ir, twi_arena *arena,
                          twi_ix x); /* terms merged, by atom id */
 /* The VALUEs in it, one call each. */
 void twi_ix_values(const tw_ir *ir, twi_ix x, void (*each)(void *user, twi_id v), void *user);
+/* Is x a multiple of n > 0 in every instance? False: that is not known. */
+bool twi_ix_is_multiple(const tw_ir *ir, twi_ix x, int64_t n);
 /* Least and greatest value over all positions, from constant bounds (specialised IR); false:
  * unknown. */
 bool twi_ix_range(const tw_ir *ir, twi_ix x, int64_t *least, int64_t *most);

@@ -199,6 +199,12 @@ twi_lid twi_w_eval(twi_lowering *w, twi_ix x, bool vector) {
 
 /* ---- guards -------------------------------------------------------------------------------------
  */
+/* Does an end that varies leave no step in part? Worth asking where guards are whole vectors. */
+static bool steps_are_whole(const twi_lowering *w, const twi_axis *a, int64_t step) {
+    return a->kind == TWI_AXIS_STEP && a->block % step == 0 &&
+           twi_ix_is_multiple(w->ir, a->lo, step) && twi_ix_is_multiple(w->ir, a->hi, step);
+}
+
 bool twi_w_guarded(const twi_lowering *w, unsigned axis) {
     const twi_map *m = twi_w_map(w, axis);
     if (w->full >> axis & 1)
@@ -211,6 +217,8 @@ bool twi_w_guarded(const twi_lowering *w, unsigned axis) {
         return total != extent;
     if (extent >= 0 && m->n) /* a run-time digit outermost: loops to the end by whole steps */
         return extent % twi_map_weight(m, 0) != 0;
+    if (w->vectors && m->n && steps_are_whole(w, a, twi_map_weight(m, 0)))
+        return false;
     /* a loop over hi - lo by single steps ends at hi; where lo varies too, the guard is what shows
      * it */
     int64_t lo;

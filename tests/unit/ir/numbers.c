@@ -202,9 +202,33 @@ static void index_arithmetic(void **state) {
     tw_context_destroy(ctx);
 }
 
+/* What is a multiple in every instance: ends of blocks, the lesser of two. */
+static void index_multiples(void **state) {
+    (void)state;
+    tw_context *ctx = tw_context_create(NULL);
+    tw_ir *ir = from_text(ctx, "kernel k order free specialised\n"
+                               "parallel n: 0 .. 12 tile 6, m: 0 .. 11 tile 6, o: 2 .. 12 {\n}\n");
+    expect_fine(ctx);
+    twi_ix n = twi_ix_leaf(ir, TWI_IX_HI, 1), m = twi_ix_leaf(ir, TWI_IX_HI, 2);
+    twi_ix o = twi_ix_leaf(ir, TWI_IX_AXIS, 3), nine = twi_ix_const(ir, 9);
+    twi_ix end =
+        twi_ix_make(ir, TWI_IX_MIN, twi_ix_make(ir, TWI_IX_ADD, n, nine), twi_ix_const(ir, 12));
+    assert_true(twi_ix_is_multiple(ir, n, 6));
+    assert_true(twi_ix_is_multiple(ir, end, 3));
+    assert_false(twi_ix_is_multiple(ir, end, 6));
+    assert_false(twi_ix_is_multiple(ir, n, 4));
+    assert_false(twi_ix_is_multiple(ir, m, 6)); /* the last block ends at 11 */
+    assert_true(twi_ix_is_multiple(ir, twi_ix_leaf(ir, TWI_IX_LO, 2), 6));
+    assert_false(twi_ix_is_multiple(ir, twi_ix_leaf(ir, TWI_IX_HI, 3), 1)); /* no blocks */
+    assert_false(twi_ix_is_multiple(ir, o, 2));
+    assert_true(twi_ix_is_multiple(ir, twi_ix_make(ir, TWI_IX_MUL, o, nine), 3));
+    tw_context_destroy(ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rounding), cmocka_unit_test(exactness),
-                                       cmocka_unit_test(narrow_once), cmocka_unit_test(arithmetic),
-                                       cmocka_unit_test(index_arithmetic)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rounding),         cmocka_unit_test(exactness),
+        cmocka_unit_test(narrow_once),      cmocka_unit_test(arithmetic),
+        cmocka_unit_test(index_arithmetic), cmocka_unit_test(index_multiples)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

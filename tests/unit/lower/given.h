@@ -161,6 +161,11 @@ static const subject given_plans[] = {
      "frame g: b = grid 1 ; h = grid 2 ; i = grid 2, slot 2, loop 4, lane 4 ; d = loop 5 ; "
      "e = loop 6 ; j = serial 0, loop 32\n"
      "value p: keep stripe\nvalue acc.2: in g\nentry main\n"},
+    /* an end that varies by whole steps: no guards */
+    {"attention", "B=1 H=1 G=1 I=64 J=96 D=5 E=6", "T=f32 CAUSAL=true", "cpu-baseline",
+     "plan attention/0 class=free\n"
+     "frame f: b = grid 1 ; h = grid 1 ; i = grid 2, loop 4, slot 2, lane 4 ; d = loop 5 ; "
+     "e = loop 6 ; j = serial 0, loop 8, slot 4\nentry main\n"},
     {"softmax", "R=5 W=50", "T=f32", "cpu-avx512",
      "plan softmax/0 target=cpu-avx512 isa=avx512 class=free spec T=f32 R=5 W=50\n"
      "frame f: r = grid 5 ; w = loop 4, lane 16\n"
