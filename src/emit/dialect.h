@@ -177,6 +177,7 @@ typedef struct twi_emitter {
     bool streams;                   /* the current function stores past the caches */
     bool tiled;                     /* it has nests by tiles */
     twi_lid zeroed;                 /* loop by tiles whose sums the text before left to them */
+    twi_lid moved;                  /* nest that moves sums which tiles have stored elsewhere */
     const char **inside;            /* by function: what stands behind its signature */
 } twi_emitter;
 
@@ -240,8 +241,10 @@ uint64_t twi_object_bytes(const twi_object *o);
 
 /* tiles.c: is the loop a nest of dots that tiles hold? Then it is printed so, */
 bool twi_emit_tiles(twi_emitter *e, twi_lid loop);
-/* is the unrolled nest one that sets the sums of the next loop's tiles to 0? Tiles start so. */
-bool twi_emit_zeros(twi_emitter *e, twi_lid fill);
+/* is the unrolled nest one that sets the sums of the next loop's tiles to 0, or moves those of the
+ * last one? Then it is printed for compilers without tiles: tiles start so, and are stored there.
+ */
+bool twi_emit_beside(twi_emitter *e, twi_lid fill);
 
 /* emit.c */
 void twi_emit_body(twi_emitter *e, twi_lid first); /* statements */

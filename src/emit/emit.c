@@ -197,7 +197,7 @@ void twi_emit_body(twi_emitter *e, twi_lid first) {
             twi_emit_open(e, v);
             break;
         case TWI_L_UNROLL:
-            if (twi_emit_zeros(e, v))
+            if (twi_emit_beside(e, v))
                 continue;
             twi_emit_open(e, v);
             break;
@@ -264,7 +264,7 @@ static void function(twi_emitter *e, uint32_t func, twi_sb *out) {
     e->prologue.n = e->locals.n = 0;
     e->parameters = 0;
     e->streams = e->tiled = false;
-    e->zeroed = 0;
+    e->zeroed = e->moved = 0;
     e->value = TWI_NEW_N(e->arena, twi_spelled, e->f->ins.n + 1);
     e->object = TWI_NEW_N(e->arena, const char *, e->f->object.n + 1);
     e->depth = e->d->hooks->depth;

@@ -202,6 +202,89 @@ static void place(twi_emitter *e, const nest *n, const operand *o, const char *n
     twi_line(e, "}");
 }
 
+/* What an unrolled nest starts with, where one loop holds nothing but the next. */
+static twi_lid innermost(const twi_func *f, twi_lid fill) {
+    twi_lid v = fill;
+    while (v && twi_lins_of(f, v)->op == TWI_L_UNROLL && (v == fill || !twi_lins_of(f, v)->next))
+        v = twi_lins_of(f, v)->body;
+    return v;
+}
+
+/* The store of an unrolled nest that does no more than set elements of a private array to +0; 0: it
+ * does something else. */
+static twi_lid zeros(const twi_func *f, twi_lid fill) {
+    const twi_lid v = innermost(f, fill);
+    const twi_lins *store = twi_lins_of(f, v);
+    if (!v || store->op != TWI_L_LSTORE || store->next)
+        return 0;
+    const twi_laccess *a = &f->access.at[store->attr];
+    const twi_object *o = &f->object.at[a->object];
+    const twi_lins *x = twi_lins_of(f, twi_larg(f, v, o->rank));
+    if (x->op == TWI_L_SPLAT)
+        x = twi_lins_of(f, twi_larg(f, twi_larg(f, v, o->rank), 0));
+    const bool zero = x->op == TWI_L_LCONST && f->constant.at[x->attr] == 0;
+    return zero && o->kind == TWI_OBJ_PRIVATE && a->mask == TWI_MASK_NONE && !a->merge ? v : 0;
+}
+
+/* Does the access reach every sum? A loop for each dimension, as long as the sums' own. */
+static bool reaches_sums(const nest *n, twi_lid access) {
+    const twi_lid was = twi_larg(n->f, n->dots, 2);
+    const unsigned rank = n->f->object.at[n->sums].rank;
+    if (access_of(n, access)->object != n->sums)
+        return false;
+    for (unsigned d = 0; d < rank; d++) {
+        const twi_lid to = twi_larg(n->f, access, d), of = twi_larg(n->f, was, d);
+        const bool both = is_first(n, to) && is_first(n, of);
+        const bool loops = at(n, to)->op == TWI_L_UNROLL && at(n, of)->op == TWI_L_UNROLL;
+        if (!both && (!loops || at(n, to)->attr < at(n, of)->attr))
+            return false;
+        for (unsigned other = 0; other < d; other++)
+            if (loops && twi_larg(n->f, access, other) == to)
+                return false;
+    }
+    return true;
+}
+
+static twi_lid behind(const nest *n, twi_lid v) {
+    do
+        v = at(n, v)->next;
+    while (v && is_number(n, v));
+    return v;
+}
+
+static unsigned loads_of(const nest *n, uint32_t object) {
+    unsigned count = 0;
+    for (twi_lid v = 1; v < n->f->ins.n; v++)
+        count += at(n, v)->op == TWI_L_LLOAD && access_of(n, v)->object == object;
+    return count;
+}
+
+static bool same_shape(const twi_object *a, const twi_object *b) {
+    bool same =
+        a->kind == b->kind && a->elem == b->elem && a->count == b->count && a->rank == b->rank;
+    for (unsigned d = 0; same && d < a->rank; d++)
+        same = a->extent[d] == b->extent[d] && a->stride[d] == b->stride[d];
+    return same;
+}
+
+/* The private array that the unrolled nest behind the loop moves all sums to, which nothing else
+ * reads: tiles are stored there. 0: none. */
+static uint32_t moved_to(const nest *n, twi_lid *move) {
+    *move = behind(n, n->loop);
+    const twi_lid load = *move && at(n, *move)->op == TWI_L_UNROLL ? innermost(n->f, *move) : 0;
+    const twi_lid store = load ? at(n, load)->next : 0;
+    if (!store || at(n, load)->op != TWI_L_LLOAD || at(n, store)->op != TWI_L_LSTORE ||
+        at(n, store)->next || access_of(n, load)->mask || access_of(n, store)->mask ||
+        access_of(n, store)->merge || !reaches_sums(n, load) || loads_of(n, n->sums) != 2)
+        return 0;
+    const uint32_t to = access_of(n, store)->object;
+    const twi_object *o = &n->f->object.at[to];
+    bool same = same_shape(o, &n->f->object.at[n->sums]);
+    for (unsigned d = 0; same && d <= o->rank; d++)
+        same = twi_larg(n->f, store, d) == (d < o->rank ? twi_larg(n->f, load, d) : load);
+    return same ? to : 0;
+}
+
 /* Operands that come from beyond the first cache: bit 0 rows, 1 columns. */
 static unsigned far(const nest *n) {
     unsigned set = 0;
@@ -213,17 +296,21 @@ static unsigned far(const nest *n) {
 static void print(twi_emitter *e, const nest *n) {
     const unsigned rows = n->side[0].count, columns = n->side[1].count;
     const int64_t bytes = n->stride[0] * at(n, n->dots)->count * (int64_t)sizeof(float);
-    const char *sums = twi_format(e->arena, "%u, %u, (char *)%s, %lld", rows, columns,
-                                  twi_object_text(e, n->sums), (long long)bytes);
+    twi_lid move;
+    const uint32_t to = moved_to(n, &move);
+    e->moved = to ? move : 0;
     for (unsigned k = 0; k < 2; k++)
         if (n->side[k].load != twi_larg(n->f, n->dots, k)) /* the compiler has no use for it then */
             twi_line(e, "(void)%s;",
                      twi_object_text(e, access_of(n, twi_larg(n->f, n->dots, k))->object));
+    if (to)
+        twi_line(e, "(void)%s;", twi_object_text(e, n->sums));
     twi_line(e, "tw_tiles_for(%u, &rows_);", rows);
     if (e->zeroed == n->loop)
         twi_line(e, "tw_tiles_load(%u, %u, 0, 0);", rows, columns);
     else
-        twi_line(e, "tw_tiles_load(%s);", sums);
+        twi_line(e, "tw_tiles_load(%u, %u, (char *)%s, %lld);", rows, columns,
+                 twi_object_text(e, n->sums), (long long)bytes);
     twi_emit_open(e, n->loop);
     e->depth++;
     numbers(e, n, at(n, n->loop)->body);
@@ -235,7 +322,8 @@ static void print(twi_emitter *e, const nest *n) {
              far(n));
     e->depth--;
     twi_line(e, "}");
-    twi_line(e, "tw_tiles_store(%s);", sums);
+    twi_line(e, "tw_tiles_store(%u, %u, (char *)%s, %lld);", rows, columns,
+             twi_object_text(e, to ? to : n->sums), (long long)bytes);
 }
 
 bool twi_emit_tiles(twi_emitter *e, twi_lid loop) {
@@ -258,54 +346,8 @@ bool twi_emit_tiles(twi_emitter *e, twi_lid loop) {
     return true;
 }
 
-/* The store of an unrolled nest that does no more than set elements of a private array to +0; 0: it
- * does something else. */
-static twi_lid zeros(const twi_func *f, twi_lid fill) {
-    twi_lid v = fill;
-    while (v && twi_lins_of(f, v)->op == TWI_L_UNROLL && (v == fill || !twi_lins_of(f, v)->next))
-        v = twi_lins_of(f, v)->body;
-    const twi_lins *store = twi_lins_of(f, v);
-    if (!v || store->op != TWI_L_LSTORE || store->next)
-        return 0;
-    const twi_laccess *a = &f->access.at[store->attr];
-    const twi_object *o = &f->object.at[a->object];
-    const twi_lins *x = twi_lins_of(f, twi_larg(f, v, o->rank));
-    if (x->op == TWI_L_SPLAT)
-        x = twi_lins_of(f, twi_larg(f, twi_larg(f, v, o->rank), 0));
-    const bool zero = x->op == TWI_L_LCONST && f->constant.at[x->attr] == 0;
-    return zero && o->kind == TWI_OBJ_PRIVATE && a->mask == TWI_MASK_NONE && !a->merge ? v : 0;
-}
-
-/* Does the store reach every sum? A loop for each dimension, as long as the sums' own. */
-static bool reaches_sums(const nest *n, twi_lid store) {
-    const twi_lid was = twi_larg(n->f, n->dots, 2);
-    const unsigned rank = n->f->object.at[n->sums].rank;
-    if (access_of(n, store)->object != n->sums)
-        return false;
-    for (unsigned d = 0; d < rank; d++) {
-        const twi_lid to = twi_larg(n->f, store, d), of = twi_larg(n->f, was, d);
-        const bool both = is_first(n, to) && is_first(n, of);
-        const bool loops = at(n, to)->op == TWI_L_UNROLL && at(n, of)->op == TWI_L_UNROLL;
-        if (!both && (!loops || at(n, to)->attr < at(n, of)->attr))
-            return false;
-        for (unsigned other = 0; other < d; other++)
-            if (loops && twi_larg(n->f, store, other) == to)
-                return false;
-    }
-    return true;
-}
-
-bool twi_emit_zeros(twi_emitter *e, twi_lid fill) {
-    const twi_lid store = e->d->tiles ? zeros(e->f, fill) : 0;
-    twi_lid next = twi_lins_of(e->f, fill)->next;
-    nest n = {.f = e->f};
-    while (store && next && is_number(&n, next))
-        next = twi_lins_of(e->f, next)->next;
-    n.loop = next;
-    if (!store || !next || twi_lins_of(e->f, next)->op != TWI_L_FOR || !find(e, &n) ||
-        !reaches_sums(&n, store))
-        return false;
-    e->zeroed = next;
+/* A nest that tiles have no use for. */
+static void print_plain(twi_emitter *e, twi_lid fill) {
     twi_line(e, "#ifndef TW_TILED");
     twi_emit_open(e, fill);
     e->depth++;
@@ -313,5 +355,18 @@ bool twi_emit_zeros(twi_emitter *e, twi_lid fill) {
     e->depth--;
     twi_line(e, "}");
     twi_line(e, "#endif");
+}
+
+bool twi_emit_beside(twi_emitter *e, twi_lid fill) {
+    nest n = {.f = e->f};
+    const twi_lid store = e->d->tiles ? zeros(e->f, fill) : 0;
+    n.loop = store ? behind(&n, fill) : 0;
+    const bool zero =
+        n.loop && at(&n, n.loop)->op == TWI_L_FOR && find(e, &n) && reaches_sums(&n, store);
+    if (zero)
+        e->zeroed = n.loop;
+    if (!zero && e->moved != fill)
+        return false;
+    print_plain(e, fill);
     return true;
 }

@@ -20,10 +20,18 @@
 enum { GROUPS = 48, BOXES = 3, K = 32 * BOXES, COLUMNS = 32, MOST_ROWS = 32 };
 
 /* Group g: R[g, m, n] = S + A[g, m, ..] . B[g, .., n], B packed by pairs; S: C[g, m, n], or 0,
- * which tiles start from themselves. ahead: what is asked for behind a box of B. */
+ * which tiles start from themselves. ahead: what is asked for behind a box of B. move: the sums go
+ * to another array, to which tiles are stored at once. */
 #define OF_C "      %4 = mul %3, 16\n      %5 = load C[%1, %2, %4] : f32x16\n"
 #define OF_0 "  %4 = const 0 : f32\n  %5 = splat %4 : f32x16\n"
-#define MODULE(rows, once, each, ahead)                                                            \
+#define MOVE(rows)                                                                                 \
+    "  unroll %22 in " rows " {\n"                                                                 \
+    "    unroll %23 in 2 {\n"                                                                      \
+    "      %24 = load sum[%22, %23] : f32x16\n"                                                    \
+    "      store out[%22, %23] = %24\n"                                                            \
+    "    }\n"                                                                                      \
+    "  }\n"
+#define MODULE(rows, once, each, ahead, move, from)                                                \
     "loop k target cpu\n"                                                                          \
     "argument 1 A in bf16[48, 32, 96]\n"                                                           \
     "argument 2 B in bf16[48, 3, 2, 512]\n"                                                        \
@@ -38,6 +46,7 @@ enum { GROUPS = 48, BOXES = 3, K = 32 * BOXES, COLUMNS = 32, MOST_ROWS = 32 };
     "  array C = 3 f32[48, 32, 32] stride [1024, 32, 1]\n"                                         \
     "  array R = 4 f32[48, " rows ", 32] stride [1024, 32, 1]\n"                                   \
     "  private sum f32x16[" rows ", 2] stride [2, 1]\n"                                            \
+    "  private out f32x16[" rows ", 2] stride [2, 1]\n"                                            \
     "  private a bf16x32[" rows "] stride [1]\n"                                                   \
     "  private b bf16x512[2] stride [1]\n"                                                         \
     "  %1 = id grid\n" once "  unroll %2 in " rows " {\n"                                          \
@@ -63,28 +72,31 @@ enum { GROUPS = 48, BOXES = 3, K = 32 * BOXES, COLUMNS = 32, MOST_ROWS = 32 };
     "        store sum[%12, %13] = %17\n"                                                          \
     "      }\n"                                                                                    \
     "    }\n"                                                                                      \
-    "  }\n"                                                                                        \
-    "  unroll %18 in " rows " {\n"                                                                 \
+    "  }\n" move "  unroll %18 in " rows " {\n"                                                    \
     "    unroll %19 in 2 {\n"                                                                      \
     "      %20 = mul %19, 16\n"                                                                    \
-    "      %21 = load sum[%18, %19] : f32x16\n"                                                    \
+    "      %21 = load " from "[%18, %19] : f32x16\n"                                               \
     "      store R[%1, %18, %20] = %21\n"                                                          \
     "    }\n"                                                                                      \
     "  }\n"                                                                                        \
     "}\n"
 
 typedef struct {
-    const char *text, *call, *start; /* how its tiles are set up, and the sums */
+    const char *text, *call, *start, *end; /* how its tiles are set up, loaded and stored */
     unsigned rows;
     bool zero; /* S is 0 */
 } kind;
 static const kind kinds[] = {
-    {MODULE("32", "", OF_C, ""), "tw_tiles_for(32,", "tw_tiles_load(32, 2, (char", 32, false},
-    {MODULE("20", "", OF_C, " ahead 512"), "tw_tiles_for(20,", "tw_tiles_load(20, 2, (char", 20,
-     false},
-    {MODULE("7", "", OF_C, ""), "tw_tiles_for(7,", "tw_tiles_load(7, 2, (char", 7, false},
-    {MODULE("32", OF_0, "", " ahead 512"), "tw_tiles_for(32,", "tw_tiles_load(32, 2, 0,", 32, true},
-    {MODULE("7", OF_0, "", ""), "tw_tiles_for(7,", "tw_tiles_load(7, 2, 0,", 7, true},
+    {MODULE("32", "", OF_C, "", "", "sum"), "tw_tiles_for(32,", "tw_tiles_load(32, 2, (char *)p",
+     "_sum, 128);", 32, false},
+    {MODULE("20", "", OF_C, " ahead 512", MOVE("20"), "out"), "tw_tiles_for(20,",
+     "tw_tiles_load(20, 2, (char *)p", "_out, 128);", 20, false},
+    {MODULE("7", "", OF_C, "", "", "sum"), "tw_tiles_for(7,", "tw_tiles_load(7, 2, (char *)p",
+     "_sum, 128);", 7, false},
+    {MODULE("32", OF_0, "", " ahead 512", MOVE("32"), "out"), "tw_tiles_for(32,",
+     "tw_tiles_load(32, 2, 0,", "_out, 128);", 32, true},
+    {MODULE("7", OF_0, "", "", "", "sum"), "tw_tiles_for(7,", "tw_tiles_load(7, 2, 0,",
+     "_sum, 128);", 7, true},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -243,6 +255,10 @@ static void compiled(tw_context *ctx, twi_caps *caps, const kind *k, data *d) {
     const twi_loop *loop = module_of(ctx, k);
     assert_non_null(strstr(source_of(cpu, loop), k->call));
     assert_non_null(strstr(source_of(cpu, loop), k->start));
+    const char *store = strstr(source_of(cpu, loop), "tw_tiles_store(");
+    while (store && !strchr("0123456789", store[sizeof "tw_tiles_store(" - 1]))
+        store = strstr(store + 1, "tw_tiles_store(");
+    assert_true(store && strstr(store, k->end));
     run(cpu, loop, k, d);
     judge(d, k, "compiled");
     cpu->ops->close(cpu);
