@@ -245,7 +245,7 @@ static bool read_then(twi_plan_reader *r, const tw_ir *ir) {
     if (!r->ir)
         return twi_plan_fail(r, TWI_PLAN_KERNEL, "partial results of '%s' have no fixed number",
                              r->split);
-    r->p->then = TWI_NEW(r->arena, twi_plan);
+    r->p->then = twi_plan_new(r->arena);
     r->p = r->p->then;
     bool good = read_head(r, first->scope, first);
     r->p->second = true;

@@ -7,6 +7,17 @@
 
 #include <stddef.h>
 
+/* Frames and stages are whole when they are added. Those that are not there are most of the bytes,
+ * so that they are left as they are; where asserts are on, as what they never should be. */
+twi_plan *twi_plan_new(twi_arena *arena) {
+    twi_plan *p = twi_alloc_raw(arena, sizeof *p, false);
+#ifndef NDEBUG
+    memset(p, 0xdb, sizeof *p);
+#endif
+    memset(p, 0, offsetof(twi_plan, frame) + sizeof p->frame[0]);
+    return p;
+}
+
 void twi_plan_copy(twi_arena *arena, twi_plan *to, const twi_plan *from) {
     memcpy(to, from, offsetof(twi_plan, frame));
     for (unsigned f = 0; f < from->frames; f++)

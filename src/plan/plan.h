@@ -151,7 +151,8 @@ typedef struct twi_why {
     uint8_t kind; /* twi_why_kind */
 } twi_why;
 
-/* Frames, stages, places and entries of its own; `to` is zeroed or was a plan. */
+twi_plan *twi_plan_new(twi_arena *arena); /* no frames, the first one zeroed; no stages */
+/* Frames, stages, places and entries of its own; `to` is new or was a plan. */
 void twi_plan_copy(twi_arena *arena, twi_plan *to, const twi_plan *from);
 void twi_frame_default_order(twi_frame *f);
 bool twi_frame_is_around(const twi_frame *f, unsigned axis, unsigned digit);

@@ -37,7 +37,7 @@ static bool kept(const twi_plan *p, twi_id id) {
  * not kept. It ends when none has helped since the last that did. The plan is a new one. */
 static void refine(const twi_view *v, const twi_wish *wish, twi_candidate *c) {
     twi_candidate best = *c, next;
-    twi_plan *spare[2] = {TWI_NEW(v->arena, twi_plan), TWI_NEW(v->arena, twi_plan)};
+    twi_plan *spare[2] = {twi_plan_new(v->arena), twi_plan_new(v->arena)};
     for (uint32_t i = 0, idle = 0; idle < v->crossings; i = (i + 1) % v->crossings, idle++) {
         twi_id id = v->crossing[i];
         bool drop = kept(best.plan, id);

@@ -133,7 +133,7 @@ static const char *pinned_join(const twi_wish *wish) {
 
 tw_ir *twi_pinned_form(twi_arena *arena, const tw_ir *ir, uint32_t scope, const char *axes,
                        twi_why *why) {
-    twi_plan *p = TWI_NEW(arena, twi_plan);
+    twi_plan *p = twi_plan_new(arena);
     twi_plan_reader r = {.ctx = ir->ctx,
                          .arena = arena,
                          .ir = ir,

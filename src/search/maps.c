@@ -126,7 +126,7 @@ static twi_sym name_of(const twi_view *v, const char *text) {
 }
 
 twi_plan *twi_view_plan(const twi_view *v) {
-    twi_plan *p = TWI_NEW(v->arena, twi_plan);
+    twi_plan *p = twi_plan_new(v->arena);
     const char *spec = twi_ir_spec(v->ir, v->arena);
     p->kernel = v->ir->kernel;
     p->target = v->caps->name;

@@ -107,7 +107,7 @@ static bool read_pinned_line(twi_arena *arena, const tw_ir *ir, const char *text
 
 /* A plan that lines can be read into: frame f over the scope's axes. */
 static twi_plan *sketch(const tw_ir *ir, uint32_t scope) {
-    twi_plan *p = TWI_NEW(ir->arena, twi_plan);
+    twi_plan *p = twi_plan_new(ir->arena);
     p->scope = scope;
     p->frames = 1;
     p->frame[0].name = twi_intern_str(&ir->ctx->names, "f");

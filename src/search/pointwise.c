@@ -95,7 +95,7 @@ static void one_tile(twi_offers *o, tile t, twi_id stored) {
     place->pad = v->caps->family == TWI_FAMILY_SIMT; /* rows and columns fall on different banks */
     twi_offer(o, "pointwise", p);
     if (place->pad) {
-        twi_plan *other = TWI_NEW(v->arena, twi_plan);
+        twi_plan *other = twi_plan_new(v->arena);
         twi_plan_copy(v->arena, other, p);
         if (swizzled(v, twi_plan_set_place(v->arena, other, stored), t.side))
             twi_offer(o, "pointwise", other);

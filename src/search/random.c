@@ -537,7 +537,7 @@ static void draw_split(draw *d) {
     if (d->second || v->serial || !v->folds || !chance(d, 3))
         return;
     for (unsigned a = 1; a < v->ir->axis.n; a++) {
-        twi_plan *was = TWI_NEW(v->arena, twi_plan);
+        twi_plan *was = twi_plan_new(v->arena);
         twi_map *m = &d->p->frame[0].map[a];
         if (!(v->folded >> a & 1) || v->axis[a].kind != TWI_AXIS_FULL || !v->axis[a].known ||
             m->d[0].level != TWI_LV_LOOP || chance(d, 2))
@@ -610,7 +610,7 @@ static bool fall_back(draw *d, twi_why *why) {
 static bool random_scope(draw *d, twi_why *why) {
     bool found = false;
     twi_plan *plain = twi_view_plan(d->v);
-    d->p = TWI_NEW(d->v->arena, twi_plan);
+    d->p = twi_plan_new(d->v->arena);
     for (unsigned i = 0; i < TRIES && !found; i++) {
         *d->p = *plain;
         d->p->place.n = 0;

@@ -110,7 +110,7 @@ static unsigned split_axis(const twi_view *v, const twi_plan *p) {
 static void add_parts(twi_offers *o, uint32_t i, unsigned axis, int64_t parts, twi_splits *out) {
     const twi_view *v = o->view;
     const twi_plan *from = o->at[i].plan;
-    twi_plan *p = TWI_NEW(v->arena, twi_plan);
+    twi_plan *p = twi_plan_new(v->arena);
     twi_plan_copy(v->arena, p, from);
     twi_map *m = &p->frame[0].map[axis];
     int64_t rest = twi_cdiv(m->d[0].extent, parts);
