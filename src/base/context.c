@@ -18,6 +18,7 @@ tw_context *tw_context_create(const tw_allocator *allocator) {
     memset(ctx, 0, sizeof *ctx);
     ctx->mem = mem;
     twi_arena_init(&ctx->arena, &ctx->mem);
+    twi_notes_init(&ctx->planned, &ctx->mem);
     jmp_buf spot, *saved;
     if (TWI_GUARD(&ctx->mem, spot, saved)) {
         tw_context_destroy(ctx);
@@ -33,6 +34,7 @@ tw_context *tw_context_create(const tw_allocator *allocator) {
 void tw_context_destroy(tw_context *ctx) {
     if (!ctx)
         return;
+    twi_notes_fini(&ctx->planned);
     twi_arena_fini(&ctx->arena);
     twi_mem mem = ctx->mem; /* the context itself came straight from the allocator */
     mem.release(mem.user, ctx);

@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "base/intern.h"
+#include "base/notes.h"
 #include "base/shelf.h"
 #include "tilewright/context.h"
 
@@ -26,6 +27,7 @@ struct tw_context {
     tw_interrupt *interrupt; /* NULL: none */
     bool grouped;            /* tools stay in this process's group and end with it */
     twi_shelf *shelf;        /* NULL: nothing is kept from run to run */
+    twi_notes planned;       /* default plans by what they depend on (compile/planned.c) */
     twi_sym processor;       /* what the system says of it (target/cpu/probe.c); 0: not asked yet */
 };
 

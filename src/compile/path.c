@@ -140,24 +140,10 @@ twi_plan_key twi_path_key(twi_path *p, const tw_compile_options *o) {
 static bool plan_from_store(twi_path *p, const tw_compile_options *o) {
     const twi_shelf *shelf = p->ctx->shelf;
     twi_kept_plan *kept = TWI_NEW(p->arena, twi_kept_plan);
-    twi_plans *plans = TWI_NEW(p->arena, twi_plans);
-    twi_diags *diags = &p->ctx->diags;
-    twi_why why = {.text = ""};
     const twi_plan_key key = twi_path_key(p, o);
-    if (!shelf->plan(shelf->user, p->arena, &key, kept))
+    if (!shelf->plan(shelf->user, p->arena, &key, kept) ||
+        !twi_path_replay(p, "the store", kept->text, &kept->hash))
         return false;
-    const twi_diags before = *diags;
-    const bool legal =
-        twi_plan_parse(p->arena, p->ir, "the store", kept->text, strlen(kept->text), plans) &&
-        twi_plan_hash(plans->ir, plans) == kept->hash &&
-        twi_search_legal(plans->ir, &p->where.caps, plans, &why);
-    if (!legal) { /* a miss; what the parser said of it is of no use to anybody */
-        diags->list.n = before.list.n;
-        diags->errors = before.errors;
-        diags->warnings = before.warnings;
-        return false;
-    }
-    p->plans = plans;
     p->kept = kept;
     return true;
 }
@@ -182,7 +168,7 @@ static bool plan_by_name(twi_path *p, const tw_compile_options *o) {
     if (best && p->ctx->shelf && plan_from_store(p, o))
         return true;
     if (best || strcmp(name, "default") == 0)
-        p->plans = twi_search_default(p->arena, p->ir, &p->where.caps, &wish, &why);
+        (void)twi_path_default(p, &wish, &why);
     else if (strncmp(name, "random:", 7) == 0 && twi_parse_i64(name + 7, strlen(name + 7), &seed))
         p->plans = twi_search_random(p->arena, p->ir, &p->where.caps, &wish, (uint64_t)seed, &why);
     else

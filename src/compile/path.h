@@ -70,6 +70,10 @@ tw_status twi_no_ir(tw_context *ctx);
 bool twi_path_specialise(twi_path *p, const tw_ir *ir, const tw_compile_options *o);
 bool twi_path_class(twi_path *p, bool canonical, bool strided);
 bool twi_path_plan(twi_path *p, const tw_compile_options *o);
+/* planned.c: the plan of a text that was printed before, if it still is legal (and has that hash,
+ * where there is one): no diagnostics; the default plan, or why there is none. */
+bool twi_path_replay(twi_path *p, const char *name, const char *text, const uint64_t *hash);
+bool twi_path_default(twi_path *p, const twi_wish *wish, twi_why *why);
 bool twi_path_lower(twi_path *p);
 /* faults: what does not verify is taken all the same (planted faults must be noticed by who runs
  * it). */

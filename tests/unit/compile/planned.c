@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Default plans that a context remembers: taken where all is as it was, searched for where anything
+ * that they depend on is not, and believed only as far as they are legal. links: front
+ */
+#include "caps/costs.h"
+#include "compile/path.h"
+#include "tilewright/program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char program[] = "kernel total[T in {f32, f16}](X: T[R, W], out Y: T[R]) {\n"
+                              "    parallel r: R {\n"
+                              "        axis w: W\n"
+                              "        Y[r] = sum[w](X[r, w])\n"
+                              "    }\n"
+                              "}\n";
+
+typedef struct {
+    tw_context *ctx;
+    tw_compile_options o;
+    const char *type;
+    tw_dim_value dims[2];
+    const char *pin;
+} job;
+
+static int make(void **state) {
+    job *j = calloc(1, sizeof *j);
+    *j = (job){.ctx = tw_context_create(NULL),
+               .o = tw_compile_options_defaults(),
+               .type = "f32",
+               .dims = {{"R", 16}, {"W", 300}}};
+    j->o.dims = j->dims;
+    j->o.n_dims = 2;
+    j->o.build = false;
+    j->o.target = "cpu-avx2";
+    *state = j;
+    return 0;
+}
+
+static int drop(void **state) {
+    job *j = *state;
+    tw_context_destroy(j->ctx);
+    free(j);
+    return 0;
+}
+
+/* Of the plan's text. */
+static uint64_t compile(job *j) {
+    const tw_binding types[] = {{"T", j->type}};
+    tw_program *p = tw_program_parse(j->ctx, "total.tile", program, strlen(program));
+    tw_ir *ir = tw_program_build(p, 0, types, 1);
+    tw_compiled *c;
+    assert_int_equal(tw_compile(j->ctx, ir, &j->o, &c), TW_OK);
+    const uint64_t hash = tw_compiled_plan_hash(c);
+    tw_compiled_release(c);
+    return hash;
+}
+
+/* What is remembered is what a compilation takes, if it is a legal plan. */
+static void taken_if_legal(void **state) {
+    job *j = *state;
+    twi_notes *notes = &j->ctx->planned;
+    const char *other = "plan total/0 target=cpu-avx2 isa=avx2 class=free spec T=f32 R=16 W=300\n"
+                        "frame f: r = grid 16 ; w = loop 300\n"
+                        "entry main\n";
+    static const char *const useless[] = {
+        "", "nonsense", "plan total/0 class=free\nframe f: r = grid 15 ; w = loop 300\n"};
+    const uint64_t best = compile(j);
+    assert_int_equal(notes->n, 1);
+    assert_int_equal(compile(j), best);
+    assert_int_equal(notes->n, 1);
+    notes->at[0].text = other;
+    const uint64_t taken = compile(j);
+    assert_int_not_equal(taken, best);
+    assert_int_equal(compile(j), taken);
+    for (size_t k = 0; k < sizeof useless / sizeof useless[0]; k++) {
+        notes->n = 1;
+        notes->at[0].text = useless[k];
+        assert_int_equal(compile(j), best);
+        assert_int_equal(tw_diag_count(j->ctx), 0);
+    }
+}
+
+/* One more search, and none when it is asked again. */
+static void assert_new(job *j) {
+    const unsigned n = j->ctx->planned.n;
+    const uint64_t plan = compile(j);
+    assert_int_equal(j->ctx->planned.n, n + 1);
+    assert_int_equal(compile(j), plan);
+    assert_int_equal(j->ctx->planned.n, n + 1);
+}
+
+static void by_all_that_counts(void **state) {
+    job *j = *state;
+    static const char *const pins[] = {"workers=1", "isa=avx2"};
+    assert_new(j);
+    j->dims[1].value = 301;
+    assert_new(j);
+    j->type = "f16";
+    assert_new(j);
+    j->o.canonical = true;
+    assert_new(j);
+    j->o.strided = true;
+    assert_new(j);
+    j->o.pins = pins;
+    j->o.n_pins = 1;
+    assert_new(j);
+    j->o.n_pins = 2;
+    assert_new(j);
+    j->o.target = "sm_90a";
+    j->o.n_pins = 0;
+    assert_new(j);
+    j->o.model = "reversed";
+    assert_new(j);
+    /* neither how it will be called nor what else is made of it */
+    const unsigned n = j->ctx->planned.n;
+    j->o.threads = 3;
+    j->o.until = TW_STAGE_PLAN;
+    (void)compile(j);
+    assert_int_equal(j->ctx->planned.n, n);
+    /* a plan that was asked for by name or text is not the default */
+    j->o.plan = "random:1";
+    (void)compile(j);
+    assert_int_equal(j->ctx->planned.n, n);
+}
+
+/* Units and measured prices are the machine's, not the name's. */
+static void by_the_machine(void **state) {
+    job *j = *state;
+    double price[TWI_COSTS] = {0};
+    const tw_binding types[] = {{"T", "f32"}};
+    tw_program *program_of = tw_program_parse(j->ctx, "total.tile", program, strlen(program));
+    tw_ir *ir = tw_program_build(program_of, 0, types, 1);
+    twi_path p = {.ctx = j->ctx, .arena = &j->ctx->arena};
+    const twi_wish wish = {NULL, 0};
+    twi_why why;
+    assert_true(twi_where_of(j->ctx, &j->o, &p.where) && twi_path_specialise(&p, ir, &j->o) &&
+                twi_path_class(&p, false, false));
+    const tw_ir *spec = p.ir;
+    for (unsigned n = 1; n <= 4; n++) {
+        p.where.caps.units = n == 2 ? 7 : 2;
+        p.where.caps.fitted = n > 2 ? price : NULL;
+        price[TWI_COST_TRIP] = n;
+        for (unsigned twice = 0; twice < 2; twice++) {
+            p.ir = spec;
+            assert_true(twi_path_default(&p, &wish, &why));
+            assert_int_equal(j->ctx->planned.n, n);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(taken_if_legal, make, drop),
+        cmocka_unit_test_setup_teardown(by_all_that_counts, make, drop),
+        cmocka_unit_test_setup_teardown(by_the_machine, make, drop)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
