@@ -263,5 +263,6 @@ const char *twi_path_source(twi_path *p) {
     twi_sb sb;
     twi_sb_init(&sb, p->arena);
     twi_emit(lawful, dialect, &sb);
-    return twi_sb_text(&sb);
+    p->printed = (twi_printed){p->loop, lawful, dialect, twi_sb_text(&sb), sb.n};
+    return p->printed.text;
 }

@@ -60,6 +60,7 @@ typedef struct twi_path {
     twi_plans *plans;
     const char **derived; /* by scope */
     twi_loop *loop;
+    twi_printed printed; /* after the source step */
     const twi_kept_plan
         *kept;            /* plan "best": the stored one; NULL: there is none, or it is stale */
     const char *compiler; /* that "best" is asked for; NULL: whichever */

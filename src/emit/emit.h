@@ -14,6 +14,13 @@ extern const twi_dialect twi_dialect_c, twi_dialect_opencl, twi_dialect_cuda;
 /* The module's source: prelude parts and functions of entry 0 first, then the rest, so that main's
  * text is a byte prefix. User names appear mangled (a prefix that no keyword or macro has). */
 void twi_emit(const twi_loop *loop, const twi_dialect *dialect, twi_sb *out);
+/* What has become of a module already. */
+typedef struct twi_printed {
+    const twi_loop *loop, *lawful; /* as it was made; legalized */
+    const twi_dialect *dialect;
+    const char *text;
+    size_t n;
+} twi_printed;
 /* Several modules of one context in one text: what two of them need stands there once. Names of
  * functions must differ. */
 void twi_emit_all(const twi_loop *const *loop, uint32_t n, const twi_dialect *dialect, twi_sb *out);

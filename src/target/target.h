@@ -77,6 +77,8 @@ struct twi_target {
     twi_caps caps;
     int32_t device;      /* its number among those of its kind */
     const char *version; /* compiler or driver, for fingerprints; "" if there is none */
+    const struct twi_printed *printed; /* of a module for these caps, which need not be printed
+                                   again when it is built; NULL: none */
 };
 
 struct twi_module {

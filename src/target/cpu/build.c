@@ -347,17 +347,30 @@ static bool make_object(unit *u, const char *text, size_t n) {
     return u->handle || fail_load(u->cpu);
 }
 
-static tw_status build_unit(unit *u, const twi_loop *const *loop) {
-    tw_context *ctx = u->cpu->base.ctx;
+/* The text of all modules; *n: its length. */
+static const char *print_unit(unit *u, const twi_loop *const *loop, size_t *n) {
+    const twi_printed *had = u->cpu->base.printed;
     twi_sb text;
     u->lawful = TWI_NEW_N(&u->arena, const twi_loop *, u->n);
+    if (had && u->n == 1 && had->loop == loop[0] && had->dialect == &twi_dialect_c) {
+        u->lawful[0] = had->lawful;
+        *n = had->n;
+        return had->text;
+    }
     twi_sb_init(&text, &u->arena);
     for (unsigned k = 0; k < u->n; k++) {
         u->lawful[k] = legal(&u->cpu->base, loop[k], &u->arena);
         add_module(u->lawful[k], k, u->n, &text);
     }
-    if (twi_interrupted(ctx) ? !twi_cpu_stopped(u->cpu)
-                             : !make_object(u, twi_sb_text(&text), text.n))
+    *n = text.n;
+    return twi_sb_text(&text);
+}
+
+static tw_status build_unit(unit *u, const twi_loop *const *loop) {
+    tw_context *ctx = u->cpu->base.ctx;
+    size_t n;
+    const char *text = print_unit(u, loop, &n);
+    if (twi_interrupted(ctx) ? !twi_cpu_stopped(u->cpu) : !make_object(u, text, n))
         return TW_ERR_ENV;
     u->library = twi_mem_get(&ctx->mem, sizeof *u->library);
     *u->library = (twi_library){u->handle, 1}; /* one user: this call */

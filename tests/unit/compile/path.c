@@ -4,6 +4,7 @@
  */
 #include "compile/path.h"
 #include "loop/codes.h"
+#include "run/kernel.h"
 #include "tilewright/program.h"
 
 #include <setjmp.h>
@@ -80,6 +81,51 @@ static void runs(void **state) {
             assert_true(y[n] == 3.0f * x[n]);
         tw_compiled_release(c);
     }
+}
+
+/* y[0] of a module that is built with `printed` at hand, for x = 1. */
+static float first_of(tw_compiled *c, const twi_printed *printed) {
+    const twi_loop *loop = c->path.loop;
+    twi_module *module = NULL;
+    float x[5] = {1}, y[5] = {0};
+    int64_t shape[] = {5};
+    c->target->printed = printed;
+    assert_int_equal(c->target->ops->build(c->target, &loop, 1, &module), TW_OK);
+    tw_kernel *kernel = twi_kernel_new(c->target, module, NULL);
+    const tw_tensor tx = {
+        .data = x, .device = {1, 0}, .rank = 1, .dtype = tw_elem_dtype(TW_F32), .shape = shape};
+    tw_tensor ty = tx;
+    ty.data = y;
+    const tw_tensor *both[] = {&tx, &ty};
+    const tw_scalar three = {.f = 3};
+    tw_call call = {.tensor = both, .tensors = 2, .scalar = &three, .scalars = 1};
+    assert_int_equal(tw_kernel_run(kernel, &call), TW_OK);
+    tw_kernel_destroy(kernel);
+    return y[0];
+}
+
+/* What the path has printed is what is compiled; what was printed of another module, or for another
+ * language, is not. */
+static void printed_once(void **state) {
+    tw_context *ctx = *state;
+    static const char text[] = "void K_scale_main(void *const *a) { *(float *)a[2] = 42; }\n"
+                               "void K_scale_aligned16(void *const *a) { *(float *)a[2] = 42; }\n";
+    tw_compile_options o = texts(TW_STAGE_SOURCE);
+    tw_compiled *c;
+    o.build = true;
+    assert_int_equal(tw_compile(ctx, ir_of(ctx), &o, &c), TW_OK);
+    assert_ptr_equal(c->target->printed->text, tw_compiled_text(c, TW_STAGE_SOURCE));
+    twi_printed printed = *c->target->printed;
+    printed.text = text;
+    printed.n = strlen(text);
+    assert_true(first_of(c, &printed) == 42);
+    printed.dialect = &twi_dialect_cuda;
+    assert_true(first_of(c, &printed) == 3);
+    printed.dialect = &twi_dialect_c;
+    printed.loop = printed.lawful;
+    assert_true(first_of(c, &printed) == 3);
+    assert_true(first_of(c, NULL) == 3);
+    tw_compiled_release(c);
 }
 
 /* Atomic additions of floats have no order; those of integers need none. */
@@ -267,6 +313,7 @@ static int drop(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(stages, make, drop),
                                        cmocka_unit_test_setup_teardown(runs, make, drop),
+                                       cmocka_unit_test_setup_teardown(printed_once, make, drop),
                                        cmocka_unit_test(refuses),
                                        cmocka_unit_test_setup_teardown(unspoken, make, drop),
                                        cmocka_unit_test(canonical_atomics),
