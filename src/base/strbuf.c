@@ -15,7 +15,7 @@ static char *room(twi_sb *sb, size_t more) {
         size_t cap = sb->cap < 64 ? 64 : sb->cap * 2;
         if (cap <= sb->n + more)
             cap = sb->n + more + 1;
-        char *at = twi_alloc(sb->arena, cap);
+        char *at = twi_alloc_raw(sb->arena, cap, false);
         if (sb->n)
             memcpy(at, sb->at, sb->n);
         sb->at = at;
@@ -36,15 +36,20 @@ void twi_sb_str(twi_sb *sb, const char *text) { twi_sb_add(sb, text, strlen(text
 
 void twi_sb_char(twi_sb *sb, char c) { twi_sb_add(sb, &c, 1); }
 
+/* Nearly all texts are short: they are formatted once. */
 void twi_sb_vprintf(twi_sb *sb, const char *format, va_list args) {
+    char brief[256];
     va_list again;
     va_copy(again, args);
-    int n = vsnprintf(NULL, 0, format, again);
+    int n = vsnprintf(brief, sizeof brief, format, again);
     va_end(again);
     if (n < 0)
         twi_mem_fail(sb->arena->mem); /* longer than an int can say */
     char *to = room(sb, (size_t)n);
-    (void)vsnprintf(to, (size_t)n + 1, format, args);
+    if ((size_t)n < sizeof brief)
+        memcpy(to, brief, (size_t)n + 1);
+    else
+        (void)vsnprintf(to, (size_t)n + 1, format, args);
     sb->n += (size_t)n;
 }
 

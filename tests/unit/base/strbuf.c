@@ -55,6 +55,24 @@ static void appends(void **state) {
     assert_string_equal(twi_format(&f.arena, "%s", ""), "");
 }
 
+/* Of every length, brief or not, alone and behind what is there. */
+static void formats_any_length(void **state) {
+    (void)state;
+    char text[601] = "";
+    for (size_t n = 0; n < sizeof text - 1; n++) {
+        twi_sb sb;
+        twi_sb_init(&sb, &f.arena);
+        for (unsigned k = 0; k < 2; k++) {
+            twi_sb_printf(&sb, "%s", text);
+            assert_int_equal(sb.n, (k + 1) * n);
+            assert_string_equal(sb.at + k * n, text);
+        }
+        assert_string_equal(twi_format(&f.arena, "%s", text), text);
+        text[n] = (char)('a' + n % 26);
+        text[n + 1] = 0;
+    }
+}
+
 static void pads_from_the_line_start(void **state) {
     (void)state;
     twi_sb sb;
@@ -300,6 +318,7 @@ static void comma_is_in_force(void **state) {
 int main(void) {
     const struct CMUnitTest plain[] = {
         cmocka_unit_test(appends),
+        cmocka_unit_test(formats_any_length),
         cmocka_unit_test(pads_from_the_line_start),
         NUMBERS,
     };
