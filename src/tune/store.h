@@ -16,12 +16,12 @@
 #include "tilewright/tune.h"
 
 /* store/recall.c: rows that the index gave, and what it was then. */
-enum { TWI_RECALLED = 32, TWI_RECALLED_COLUMNS = 2 };
+enum { TWI_RECALLED = 32, TWI_RECALLED_COLUMNS = 3 };
 typedef struct {
     int64_t numbers[7]; /* device, inode, size, times */
 } twi_index_state;
 typedef struct {
-    const char *sql, *key, *column[TWI_RECALLED_COLUMNS];
+    const char *what, *key, *column[TWI_RECALLED_COLUMNS];
     bool found;
 } twi_recalled;
 typedef struct {

@@ -20,8 +20,19 @@ bool twi_index_do(sqlite3 *db, const char *sql, const char *const *text, int n);
 bool twi_index_get(sqlite3 *db, const char *sql, const char *key, twi_arena *arena,
                    const char **column, int n);
 
-/* recall.c: the same of one row by its key, without a transaction where the index is as it was. sql
- * lasts; at most TWI_RECALLED_COLUMNS columns. */
+/* recall.c: what the index says for a key, asked without a transaction where it is as it was.
+ * `what` lasts and says which question it is; at most TWI_RECALLED_COLUMNS texts, put into
+ * q->arena. */
+typedef struct twi_index_question {
+    const char *what, *key;
+    twi_arena *arena;
+    const char **column;
+    int n;
+    bool (*ask)(sqlite3 *db, const struct twi_index_question *q); /* fills column; false: none */
+    void *user;
+} twi_index_question;
+bool twi_index_answer(tw_store *s, const twi_index_question *q);
+/* Of the first row of a statement. */
 bool twi_index_find(tw_store *s, const char *sql, const char *key, twi_arena *arena,
                     const char **column, int n);
 void twi_recall_init(twi_recall *r, twi_mem *mem);

@@ -55,58 +55,63 @@ void twi_recall_init(twi_recall *r, twi_mem *mem) {
 
 void twi_recall_fini(twi_recall *r) { forget(r); }
 
-static const twi_recalled *recalled(const twi_recall *r, const char *sql, const char *key) {
+static const twi_recalled *recalled(const twi_recall *r, const char *what, const char *key) {
     for (unsigned k = 0; k < r->n; k++)
-        if (strcmp(r->at[k].key, key) == 0 && strcmp(r->at[k].sql, sql) == 0)
+        if (strcmp(r->at[k].key, key) == 0 && strcmp(r->at[k].what, what) == 0)
             return &r->at[k];
     return NULL;
 }
 
 typedef struct {
-    const char *sql, *key;
-    twi_arena *arena;
-    const char **column;
-    int n;
+    const twi_index_question *q;
     bool sure; /* there is a row, or there is none, and nothing went wrong */
-} question;
+} asking;
 
 static bool ask(sqlite3 *db, void *user) {
-    question *q = user;
-    const bool found = twi_index_get(db, q->sql, q->key, q->arena, q->column, q->n);
+    asking *a = user;
+    const bool found = a->q->ask(db, a->q);
     const int code = sqlite3_errcode(db) & 0xff;
-    q->sure = found || code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW;
+    a->sure = found || code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW;
     return found;
 }
 
-static void keep(twi_recall *r, const question *q, bool found) {
+static void keep(twi_recall *r, const twi_index_question *q, bool found) {
     if (r->n == TWI_RECALLED)
         forget(r);
     twi_recalled *to = &r->at[r->n];
-    *to = (twi_recalled){.sql = q->sql, .key = twi_strdup(&r->arena, q->key), .found = found};
+    *to = (twi_recalled){.what = q->what, .key = twi_strdup(&r->arena, q->key), .found = found};
     for (int k = 0; found && k < q->n; k++)
         to->column[k] = twi_strdup(&r->arena, q->column[k]);
     r->n++; /* last: memory may have run out before */
 }
 
-bool twi_index_find(tw_store *s, const char *sql, const char *key, twi_arena *arena,
-                    const char **column, int n) {
+bool twi_index_answer(tw_store *s, const twi_index_question *q) {
     twi_recall *r = &s->recall;
     twi_index_state before, after;
-    question q = {.sql = sql, .key = key, .arena = arena, .column = column, .n = n};
+    asking a = {.q = q};
     const bool known = look(s, &before);
     if (!known || !r->known || !same_state(&before, &r->state))
         forget(r);
-    const twi_recalled *have = recalled(r, sql, key);
+    const twi_recalled *have = recalled(r, q->what, q->key);
     if (have) {
-        for (int k = 0; have->found && k < n; k++)
-            column[k] = twi_strdup(arena, have->column[k]);
+        for (int k = 0; have->found && k < q->n; k++)
+            q->column[k] = twi_strdup(q->arena, have->column[k]);
         return have->found;
     }
-    const bool found = twi_index_read(s, ask, &q);
-    if (known && (found || q.sure) && look(s, &after) && same_state(&before, &after)) {
-        keep(r, &q, found);
+    const bool found = twi_index_read(s, ask, &a);
+    if (known && (found || a.sure) && look(s, &after) && same_state(&before, &after)) {
+        keep(r, q, found);
         r->state = after;
         r->known = true;
     }
     return found;
+}
+
+static bool first_row(sqlite3 *db, const twi_index_question *q) {
+    return twi_index_get(db, q->what, q->key, q->arena, q->column, q->n);
+}
+
+bool twi_index_find(tw_store *s, const char *sql, const char *key, twi_arena *arena,
+                    const char **column, int n) {
+    return twi_index_answer(s, &(twi_index_question){sql, key, arena, column, n, first_row, NULL});
 }

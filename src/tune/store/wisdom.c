@@ -193,10 +193,12 @@ twi_wisdom twi_wisdom_copy(twi_arena *arena, const twi_wisdom *w) {
 
 /* ---- what the path asks for */
 
+enum { WANTED = 3 }; /* columns: text, plan, source */
 typedef struct {
     twi_arena *arena;
     const twi_plan_key *key;
-    twi_kept_plan *out;
+    char tile[65];
+    const char **column;
     bool found;
 } wanted;
 
@@ -220,11 +222,18 @@ static bool choose(void *user, const twi_wisdom *w) {
         (k->key->compiler && strcmp(w->compiler, k->key->compiler) != 0) ||
         strcmp(w->emitter, TW_VERSION) != 0 || !twi_wisdom_is_sound(w))
         return true;
-    *k->out = (twi_kept_plan){.text = twi_strdup(k->arena, w->text),
-                              .hash = strtoull(w->plan, NULL, 16),
-                              .source = strtoull(w->source, NULL, 16)};
+    const char *const text[] = {w->text, w->plan, w->source};
+    for (unsigned c = 0; c < WANTED; c++)
+        k->column[c] = twi_strdup(k->arena, text[c]);
     k->found = true;
     return false;
+}
+
+static bool read_best(sqlite3 *db, const twi_index_question *q) {
+    wanted *k = q->user;
+    const twi_wisdom of = {.tile = k->tile, .numeric = k->key->numeric};
+    return read_rows(db, &(job){.arena = k->arena, .key = &of, .fn = choose, .user = k}) &&
+           k->found;
 }
 
 bool twi_wisdom_plan(void *store, twi_arena *arena, const twi_plan_key *key, twi_kept_plan *out) {
@@ -232,10 +241,23 @@ bool twi_wisdom_plan(void *store, twi_arena *arena, const twi_plan_key *key, twi
 }
 
 bool twi_wisdom_find(tw_store *s, twi_arena *arena, const twi_plan_key *key, twi_kept_plan *out) {
-    char tile[65];
-    twi_sha256(&(twi_shelf_part){key->tile, strlen(key->tile)}, 1, tile);
-    const twi_wisdom of = {.tile = tile, .numeric = key->numeric};
-    wanted k = {arena, key, out, false};
-    twi_wisdom_read(s, &of, choose, &k);
-    return k.found;
+    const char *column[WANTED];
+    const twi_shelf_part part[] = {
+        {key->numeric, strlen(key->numeric)},
+        {key->target, strlen(key->target)},
+        {key->device, strlen(key->device)},
+        {key->compiler ? key->compiler : "", key->compiler ? strlen(key->compiler) : 0}};
+    char whose[65];
+    wanted k = {.arena = arena, .key = key, .column = column};
+    twi_sha256(&(twi_shelf_part){key->tile, strlen(key->tile)}, 1, k.tile);
+    twi_sha256(part, sizeof part / sizeof part[0], whose);
+    const char *name =
+        twi_format(arena, "%s %s %d %d", k.tile, whose, key->compiler != NULL, key->threads);
+    if (!twi_index_answer(
+            s, &(twi_index_question){"wisdom", name, arena, column, WANTED, read_best, &k}))
+        return false;
+    *out = (twi_kept_plan){.text = column[0],
+                           .hash = strtoull(column[1], NULL, 16),
+                           .source = strtoull(column[2], NULL, 16)};
+    return true;
 }

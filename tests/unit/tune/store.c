@@ -253,6 +253,34 @@ static void remembered(void **state) {
     tw_context_destroy(other.ctx);
 }
 
+/* The same of plans, by all that says whom they are for. */
+static void plans_remembered(void **state) {
+    const place *p = *state;
+    place other = {.ctx = tw_context_create(NULL)};
+    twi_kept_plan kept;
+    const twi_recall *r = &p->store->recall;
+    twi_wisdom w = row(p->ctx, "tile", text);
+    assert_int_equal(tw_store_open(other.ctx, p->folder, TW_STORE_WRITE, &other.store), TW_OK);
+    assert_true(twi_wisdom_write(other.store, &w, 1));
+    grow_old();
+    for (unsigned twice = 0; twice < 2; twice++) {
+        assert_true(find(p, "cc 1", 0, &kept));
+        assert_string_equal(kept.text, text);
+        assert_int_equal(kept.hash, twi_hash(text, strlen(text), 0));
+        assert_int_equal(kept.source, 0xab);
+        assert_true(find(p, NULL, 0, &kept));
+        assert_false(find(p, "", 0, &kept));
+        assert_false(find(p, "cc 2", 0, &kept));
+        assert_false(find(p, "cc 1", 3, &kept));
+        assert_true(r->known && r->n == 5);
+    }
+    w.verdict = "wrong";
+    assert_true(twi_wisdom_write(other.store, &w, 1));
+    assert_false(find(p, "cc 1", 0, &kept));
+    tw_store_close(other.store);
+    tw_context_destroy(other.ctx);
+}
+
 static void open_folders(void **state) {
     const place *p = *state;
     tw_store *store;
@@ -277,6 +305,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(to_text_and_back, start, end),
         cmocka_unit_test_setup_teardown(objects, start, end),
         cmocka_unit_test_setup_teardown(remembered, start, end),
+        cmocka_unit_test_setup_teardown(plans_remembered, start, end),
         cmocka_unit_test_setup_teardown(open_folders, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
