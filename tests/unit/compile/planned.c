@@ -131,6 +131,30 @@ static void by_all_that_counts(void **state) {
     assert_int_equal(j->ctx->planned.n, n);
 }
 
+/* Forms of a program, which its text does not show: joined axes come back with the plan. */
+static void forms_too(void **state) {
+    job *j = *state;
+    static const char rows[] = "kernel half(X: f32[R, W], out Y: f32[R, W]) {\n"
+                               "    parallel r: R {\n"
+                               "        axis w: W\n"
+                               "        Y[r, w] = X[r, w] * 0.5\n"
+                               "    }\n"
+                               "}\n";
+    tw_compiled *c[2];
+    j->dims[0].value = 100;
+    j->dims[1].value = 33;
+    tw_program *p = tw_program_parse(j->ctx, "half.tile", rows, strlen(rows));
+    for (unsigned k = 0; k < 2; k++)
+        assert_int_equal(tw_compile(j->ctx, tw_program_build(p, 0, NULL, 0), &j->o, &c[k]), TW_OK);
+    assert_int_equal(j->ctx->planned.n, 1);
+    assert_non_null(strstr(tw_compiled_text(c[0], TW_STAGE_PLAN), "join"));
+    for (unsigned s = 0; s < TW_STAGES; s++)
+        assert_string_equal(tw_compiled_text(c[0], (tw_stage)s),
+                            tw_compiled_text(c[1], (tw_stage)s));
+    tw_compiled_release(c[0]);
+    tw_compiled_release(c[1]);
+}
+
 /* Units and measured prices are the machine's, not the name's. */
 static void by_the_machine(void **state) {
     job *j = *state;
@@ -160,6 +184,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(taken_if_legal, make, drop),
         cmocka_unit_test_setup_teardown(by_all_that_counts, make, drop),
+        cmocka_unit_test_setup_teardown(forms_too, make, drop),
         cmocka_unit_test_setup_teardown(by_the_machine, make, drop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
