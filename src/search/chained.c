@@ -56,16 +56,8 @@ static unsigned looped_frame(const twi_view *v, twi_plan *p, uint64_t axes) {
     return twi_view_add_frame(v, p, &f);
 }
 
-static unsigned reads_of(const twi_view *v, twi_id id) {
-    unsigned n = 0;
-    for (uint32_t i = 0; i < v->all.n; i++)
-        for (unsigned k = 0; k < twi_ins_of(v->ir, v->all.at[i])->nargs; k++)
-            n += twi_arg(v->ir, v->all.at[i], k) == id;
-    return n;
-}
-
-/* Functions are computed once where several folds read them or they cross phases, and so are
- * numbers of a row; rows are loaded once, since vectors of them cross memory. */
+/* What is computed for a dot, whose loops would repeat it, is kept, as are functions that cross
+ * phases and numbers of a row; rows are loaded once, since vectors of them cross memory. */
 static void keep(const twi_view *v, twi_plan *p, unsigned rows) {
     uint64_t inner = 0; /* axes inside a row */
     for (unsigned a = 1; a < v->ir->axis.n; a++)
@@ -79,8 +71,12 @@ static void keep(const twi_view *v, twi_plan *p, unsigned rows) {
             twi_plan_set_place(v->arena, p, id)->keep = TWI_KEEP_STRIPE;
     }
     for (uint32_t i = 0; i < v->all.n; i++)
-        if (twi_view_expensive(v, v->all.at[i]) && reads_of(v, v->all.at[i]) > 1)
-            twi_plan_set_place(v->arena, p, v->all.at[i])->keep = TWI_KEEP_STRIPE;
+        for (unsigned k = 0; k < 2 && twi_ins_of(v->ir, v->all.at[i])->op == TWI_DOT; k++) {
+            const twi_id id = twi_arg(v->ir, v->all.at[i], k);
+            const twi_ins *ins = twi_ins_of(v->ir, id);
+            if (twi_op_row(ins->op)->kind == TWI_KIND_LOCAL && ins->op != TWI_LOAD)
+                twi_plan_set_place(v->arena, p, id)->keep = TWI_KEEP_STRIPE;
+        }
 }
 
 /* Tiles of `vectors` of rows by `columns`. */
