@@ -113,6 +113,50 @@ static twi_lid settled_value(twi_lowering *w, twi_id v) {
                : twi_w_stripe_load(w, h->object, twi_ins_of(w->ir, v)->type.axes);
 }
 
+/* Do its numbers lie inside -most .. most in every instance? */
+static bool is_within(const tw_ir *ir, twi_id v, int64_t most) {
+    const twi_ins *i = twi_ins_of(ir, v);
+    int64_t lo = 0, hi = 0, end;
+    switch (i->op) {
+    case TWI_CONST:
+        lo = hi = (int64_t)ir->constant.at[i->attr].bits;
+        break;
+    case TWI_IXVAL:
+        if (!twi_ix_range(ir, i->attr, &lo, &hi))
+            return false;
+        break;
+    case TWI_INDEX: /* and what pads it */
+        if (!twi_ix_range(ir, ir->axis.at[i->attr].lo, &lo, &end) ||
+            !twi_ix_range(ir, ir->axis.at[i->attr].hi, &end, &hi))
+            return false;
+        break;
+    case TWI_SPREAD:
+        return is_within(ir, twi_arg(ir, v, 0), most);
+    case TWI_ADD:
+    case TWI_SUB:
+        return most > 1 && is_within(ir, twi_arg(ir, v, 0), most / 2) &&
+               is_within(ir, twi_arg(ir, v, 1), most / 2);
+    default:
+        return false;
+    }
+    return lo >= -most && hi <= most;
+}
+
+/* Vectors of positions are compared in 32 bits where they fit with room for pads: a mask of 64-bit
+ * elements takes two vectors. */
+static bool compares_short(const twi_lowering *w, twi_id v) {
+    const twi_ins *i = twi_ins_of(w->ir, v);
+    if (i->op >= TWI_ELEMENTWISE_END || twi_op_row(i->op)->rule != TWI_RULE_COMPARE ||
+        twi_w_value_count(w, i->type.axes) == 1)
+        return false;
+    for (unsigned k = 0; k < 2; k++) {
+        const twi_id arg = twi_arg(w->ir, v, k);
+        if (twi_ins_of(w->ir, arg)->type.elem != TW_I64 || !is_within(w->ir, arg, INT32_MAX / 2))
+            return false;
+    }
+    return true;
+}
+
 static twi_lid local_value(twi_lowering *w, twi_id v) {
     const twi_ins *i = twi_ins_of(w->ir, v);
     twi_lid x[3] = {0, 0, 0};
@@ -122,6 +166,8 @@ static twi_lid local_value(twi_lowering *w, twi_id v) {
         return twi_scan_next(w, v);
     for (unsigned k = 0; k < i->nargs; k++)
         x[k] = twi_w_value(w, twi_arg(w->ir, v, k));
+    for (unsigned k = 0; k < 2 && compares_short(w, v); k++)
+        x[k] = twi_w_cast(w, TW_I32, x[k]);
     switch (i->op) {
     case TWI_SPREAD:
         return x[0];
