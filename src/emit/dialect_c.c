@@ -14,7 +14,7 @@ enum {
     ANY = INT | FLOAT
 };
 
-#define PICK "(($T)((($I)$1 & $0) | (($I)$2 & ~$0)))"
+#define PICK "(($T)(($I)$2 ^ ((($I)$1 ^ ($I)$2) & $0)))"
 #define EACH "for (int l_ = 0; l_ < $C; l_++) "
 
 #define LOADN                                                                                      \
