@@ -106,6 +106,9 @@ struct twi_dialect {
                                         other casts */
     twi_words greater, less; /* $0 > $1 ? $0 : $1 and $0 < $1 ? $0 : $1 of f32, which give $1 where
                                 there is a NaN; NULL: by comparison and choice */
+    const char *test[TWI_GE - TWI_EQ + 1]; /* comparisons of whole vectors of 32-bit numbers, by
+                                              operation: what `blend` takes; NULL: none */
+    const char *blend;                     /* $0 such: $1 where it holds, else $2 */
     const char
         *over; /* vector of floats / a scalar: $0 / $1, which is a vector of $2; NULL: as / */
     twi_words wrap[TWI_ELEMENTWISE_END]; /* signed ones whose overflow the language leaves open;
@@ -223,6 +226,9 @@ twi_lid twi_below(const twi_func *f, twi_lid v);
 /* Is v the greater or less of two, its operands 1 and 2, in the dialect's own word: a > b ? a : b,
  * and x < k ? k : x, which is k > x ? k : x? Then the comparison is not printed for it. */
 bool twi_is_extreme(const twi_emitter *e, twi_lid v, bool *greater);
+/* The comparison by which v chooses, where the dialect has words for both together, `test` and
+ * `blend`; 0: none. Its operands are used then, and not its value. */
+twi_lid twi_chosen_by(const twi_emitter *e, twi_lid v);
 
 /* access.c: whole statements */
 /* The terms of an index as accesses print it: values times constants. */

@@ -104,6 +104,19 @@ enum {
     "#endif\n"                                                                                     \
     "#ifndef @@\n" text "#endif\n"
 #define CONVERT "#define @@(a) __builtin_convertvector((a), $T)\n"
+/* Comparison and choice under a mask of bits; clang makes it of the text. */
+#define MASKED "#if defined __AVX512F__ && !defined __clang__ && $N == 16\n"
+#define TEST(call)                                                                                 \
+    MASKED "#define @@(x, y, sign, n) " call "\n"                                                  \
+           "#else\n"                                                                               \
+           "#define @@(x, y, sign, n) (($I)((x) sign (y)))\n"                                      \
+           "#endif\n"
+#define BLEND                                                                                      \
+    MASKED "#define @@(m, a, b) "                                                                  \
+           "(($S)__builtin_ia32_blendmd_512_mask(($I)(b), ($I)(a), (m)))\n"                        \
+           "#else\n"                                                                               \
+           "#define @@(m, a, b) (($S)(($I)(b) ^ ((($I)(a) ^ ($I)(b)) & (m))))\n"                   \
+           "#endif\n"
 #define CHOOSE(than)                                                                               \
     "#define @@(a, b) ({ \\\n"                                                                     \
     "    const $S a_ = (a), b_ = (b); const $I g_ = ($I)(a_ " than " b_); \\\n"                    \
@@ -403,6 +416,11 @@ static const twi_part parts[] = {
     {"less", FLOAT, true, false, CHOOSE("<"),
      SIXTEEN("__builtin_ia32_minps512_mask",
              "(a, b) (($S)__builtin_ia32_minps512_mask((a), (b), ($S){0}, -1, 4))", CHOOSE("<"))},
+    {"test", FLOAT, true, false, TEST("__builtin_ia32_cmpps512_mask((x), (y), n, -1, 4)"), NULL},
+    {"test", SINT, true, false, TEST("__builtin_ia32_cmpd512_mask((x), (y), n, -1)"), NULL},
+    {"test", UINT, true, false, TEST("__builtin_ia32_ucmpd512_mask(($I)(x), ($I)(y), n, -1)"),
+     NULL},
+    {"blend", ANY, true, false, BLEND, NULL},
     {"scale", FLOAT, false, false, SCALE_ONE, NULL},
     {"scale", FLOAT, true, false, SCALE,
      "#if defined __AVX512F__ && defined __AVX512VL__\n"
@@ -574,6 +592,13 @@ const twi_dialect twi_dialect_c = {
             [TWI_SHL] = INTS("($S)(($U)$0 << ($1 & $W))", "($S)(($U)$0 << (($U)$1 & $W))"),
             [TWI_SHR] = INTS("$0 >> ($1 & $W)", "$0 >> ($1 & $W)"),
         },
+    .test = {[0] = "@test($0, $1, ==, 0)",
+             [TWI_NE - TWI_EQ] = "@test($0, $1, !=, 4)",
+             [TWI_LT - TWI_EQ] = "@test($0, $1, <, 1)",
+             [TWI_LE - TWI_EQ] = "@test($0, $1, <=, 2)",
+             [TWI_GT - TWI_EQ] = "@test($1, $0, <, 1)",
+             [TWI_GE - TWI_EQ] = "@test($1, $0, <=, 2)"},
+    .blend = "@blend($0, $1, $2)",
     .over = "@over($0, $1, $2)",
     .narrow_bf16 = {"@round($0)", "@round($0)"},
     .widen_u16 = {NULL, "@widen($0)"},

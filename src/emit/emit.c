@@ -57,6 +57,11 @@ static void wake(twi_emitter *e, uint32_t object, values *todo) {
             twi_push(e->arena, todo, v);
 }
 
+static void use(twi_emitter *e, twi_lid v, values *todo) {
+    if (e->value[v].uses++ == 0 && !is_effect(e->f->ins.at[v].op))
+        twi_push(e->arena, todo, v);
+}
+
 /* Counts the uses of every value that some effect needs; what stays at zero is not printed, nor is
  * what is stored where nothing is read. */
 static void count_uses(twi_emitter *e) {
@@ -78,7 +83,10 @@ static void count_uses(twi_emitter *e) {
         if (e->f->ins.at[v].op == TWI_L_ASYNC_COPY) /* a swizzle takes its indices whole */
             e->value[v].apart = !copied_to(e->f, v)->swizzle.span;
         bool greater;
-        for (unsigned k = twi_is_extreme(e, v, &greater); k < e->f->ins.at[v].nargs; k++) {
+        const twi_lid by = twi_chosen_by(e, v);
+        for (unsigned k = 0; by && k < 2; k++)
+            use(e, twi_larg(e->f, by, k), &todo);
+        for (unsigned k = by || twi_is_extreme(e, v, &greater); k < e->f->ins.at[v].nargs; k++) {
             if (e->f->ins.at[v].op == TWI_L_ASYNC_COPY && k == indices(e->f, v)) {
                 e->value[twi_larg(e->f, v, k)].apart = true;
                 twi_push(e->arena, &todo, twi_larg(e->f, v, k)); /* a part of it, not printed */
@@ -89,9 +97,7 @@ static void count_uses(twi_emitter *e) {
                                    ? twi_index_terms(e->f, term[0].value, e->value[v].apart, term)
                                    : 1;
             for (unsigned t = 0; t < n; t++)
-                if (e->value[term[t].value].uses++ == 0 &&
-                    !is_effect(e->f->ins.at[term[t].value].op))
-                    twi_push(e->arena, &todo, term[t].value);
+                use(e, term[t].value, &todo);
         }
     }
 }

@@ -174,6 +174,8 @@ static const char *elementwise(twi_emitter *e, twi_lid v) {
     return expand(e, words, &s);
 }
 
+enum { WHOLE = 64 }; /* bytes of a vector whose comparisons give masks */
+
 bool twi_is_extreme(const twi_emitter *e, twi_lid v, bool *greater) {
     const twi_lins *ins = twi_lins_of(e->f, v);
     if (ins->op != TWI_SELECT || ins->elem != TW_F32 || ins->count == 1 || !e->d->greater.vector)
@@ -198,6 +200,37 @@ static const char *extreme(twi_emitter *e, twi_lid v) {
                          .count = ins->count,
                          .arg = {arg_text(e, v, 1), arg_text(e, v, 2)}};
     return twi_expand(e, greater ? e->d->greater.vector : e->d->less.vector, &s);
+}
+
+twi_lid twi_chosen_by(const twi_emitter *e, twi_lid v) {
+    const twi_lins *ins = twi_lins_of(e->f, v);
+    bool greater;
+    if (ins->op != TWI_SELECT || ins->count == 1 || !e->d->blend || tw_elem_size(ins->elem) != 4 ||
+        ins->count * 4 != WHOLE || twi_is_extreme(e, v, &greater))
+        return 0;
+    const twi_lid when = twi_larg(e->f, v, 0);
+    const twi_lins *test = twi_lins_of(e->f, when);
+    return test->op >= TWI_EQ && test->op <= TWI_GE && !twi_below(e->f, when) &&
+                   tw_elem_size(twi_lins_of(e->f, twi_larg(e->f, when, 0))->elem) == 4
+               ? when
+               : 0;
+}
+
+/* NULL: v is no such choice. */
+static const char *chosen(twi_emitter *e, twi_lid v) {
+    const twi_lid by = twi_chosen_by(e, v);
+    if (!by)
+        return NULL;
+    const twi_lins *ins = twi_lins_of(e->f, v), *test = twi_lins_of(e->f, by);
+    twi_spell s = {.from = twi_lins_of(e->f, twi_larg(e->f, by, 0))->elem,
+                   .to = ins->elem,
+                   .count = ins->count,
+                   .arg = {arg_text(e, by, 0), arg_text(e, by, 1)}};
+    s.arg[0] = twi_expand(e, e->d->test[test->op - TWI_EQ], &s);
+    s.from = ins->elem;
+    s.arg[1] = arg_text(e, v, 1);
+    s.arg[2] = arg_text(e, v, 2);
+    return twi_expand(e, e->d->blend, &s);
 }
 
 /* What all lanes of a divisor are; 0: they differ, or the dialect has no word for such a division.
@@ -408,6 +441,8 @@ const char *twi_expression(twi_emitter *e, twi_lid v) {
     }
     const twi_lid by = one_divisor(e, v);
     text = by ? divided(e, v, by) : extreme(e, v);
+    if (!text)
+        text = chosen(e, v);
     if (!text)
         text = ins->op < TWI_ELEMENTWISE_END ? elementwise(e, v) : other(e, v);
     const bool bare = ins->op == TWI_L_LSCALAR || ins->op == TWI_L_ID || ins->op == TWI_L_STRIDE ||

@@ -87,9 +87,11 @@ static void operations(kernel *k) {
             twi_lb_op(&k->c, TWI_DIV, k->x,
                       twi_lb_splat(&k->c, twi_lb_extract(&k->c, k->y, 0), k->count), 0));
     put(k, "select", twi_lb_op(&k->c, TWI_SELECT, k->b, k->x, k->y));
-    if (!is_bool && !narrow)
-        put(k, "select by comparison",
-            twi_lb_op(&k->c, TWI_SELECT, twi_lb_op(&k->c, TWI_LT, k->x, k->y, 0), k->y, k->z));
+    for (unsigned op = TWI_EQ; op <= TWI_GE && !is_bool && !narrow; op++) {
+        char name[40];
+        (void)snprintf(name, sizeof name, "select by %s", twi_op_row(op)->name);
+        put(k, name, twi_lb_op(&k->c, TWI_SELECT, twi_lb_op(&k->c, op, k->x, k->y, 0), k->y, k->z));
+    }
     for (unsigned i = 0; i < sizeof elems / sizeof *elems; i++) {
         char name[40];
         const bool to_narrow = elems[i] == TW_F16 || elems[i] == TW_BF16;
