@@ -89,7 +89,8 @@ static void add_term(adding *s, size_t k, const twi_form *x) {
 }
 
 /* |machine sum - sum of machine terms| over all orders allowed. */
-static double rounding_of(const twi_folding *f, const adding *s, size_t n, uint32_t *depth) {
+static double rounding_of(const twi_folding *f, const adding *s, size_t n, bool begun,
+                          uint32_t *depth) {
     double u = unit_of(s->elem) * 0x1.00001p+0, worst = 0.0;
     *depth = (uint32_t)n;
     if (f->depth != 0 && f->depth < n) /* of a scan */
@@ -103,8 +104,9 @@ static double rounding_of(const twi_folding *f, const adding *s, size_t n, uint3
     double *work = s->e + n; /* room was made for the largest tree */
     for (unsigned k = 0; k < f->layout->n; k++) {
         const twi_tree *t = f->layout->tree[k];
-        double e = twi_tree_error(t, s->v, s->e, u, work);
-        double cap = twi_gamma(t->depth, u) * s->magnitude * 0x1.000001p+0 + s->magnitude * 0x1p-40;
+        double e = twi_tree_error(t, s->v, s->e, u, begun, work);
+        double cap = twi_gamma((double)t->depth + begun, u) * s->magnitude * 0x1.000001p+0 +
+                     s->magnitude * 0x1p-40;
         e = e < cap ? e : cap;
         worst = e > worst ? e : worst;
         deepest = t->depth > deepest ? t->depth : deepest;
@@ -194,12 +196,12 @@ static void finish_sum(const twi_folding *f, adding *s, const twi_form *start, t
     uint32_t depth;
     size_t n = f->n;
     double u = unit_of(s->elem) * 0x1.00001p+0;
-    double r = rounding_of(f, s, n, &depth);
+    const bool begun = start && !(start->kind == TWI_EXACT && start->v == 0.0);
+    double r = rounding_of(f, s, n, begun, &depth);
     if (s->flushes) /* each sum, and the start */
         r += 2.0 * ((double)n + 1.0) *
              LEAST_NORMAL; /* twice: what is lost early may grow by u a sum */
-    bool beginning = start && !(start->kind == TWI_EXACT && start->v == 0.0);
-    if (beginning) { /* its chain carries it along: one more term in each of that chain's partial
+    if (begun) { /* its chain carries it along: one more term in each of that chain's partial
                         sums */
         add_term(s, 0, start); /* the tree has been walked: slot 0 is free */
         if (start->kind != TWI_ANYTHING && fabs(start->v) < INFINITY)

@@ -148,7 +148,8 @@ twi_tree *twi_tree_fixed(twi_arena *arena, twi_order_kind order, size_t n) {
     return twi_tree_of(arena, &o, &axis, &extent, 1, true);
 }
 
-double twi_tree_error(const twi_tree *t, const double *v, const double *e, double u, double *work) {
+double twi_tree_error(const twi_tree *t, const double *v, const double *e, double u, bool begun,
+                      double *work) {
     double *pv = work,
            *pe = work + t->slots; /* partial sums and how far off the machine's may be */
     for (size_t s = 0; s < t->slots; s++) {
@@ -164,13 +165,14 @@ double twi_tree_error(const twi_tree *t, const double *v, const double *e, doubl
         size_t width = t->level[k].extent;
         double g = twi_gamma(log2_up(width), u);
         bool chain = t->level[k].how == TWI_HOW_CHAIN;
+        const bool onto = begun && k == 0; /* first terms are added to something */
         n /= width;
         for (size_t i = 0; i < n; i++) {
             const double *a = pv + i * width, *b = pe + i * width;
-            double sum = a[0], err = b[0], mag = fabs(a[0]) + b[0];
+            double sum = a[0], mag = fabs(a[0]) + b[0], err = b[0] + (onto ? u * mag : 0.0);
             for (size_t j = 1; j < width; j++) {
                 bool nothing = a[j] == 0.0 && b[j] == 0.0; /* adding zero is exact */
-                bool first = sum == 0.0 && err == 0.0;
+                bool first = !begun && sum == 0.0 && err == 0.0;
                 sum += a[j];
                 err += b[j];
                 mag += fabs(a[j]) + b[j];
@@ -178,7 +180,7 @@ double twi_tree_error(const twi_tree *t, const double *v, const double *e, doubl
                     err += u * (fabs(sum) + err);
             }
             if (!chain)
-                err += g * mag;
+                err += (onto ? g + u : g) * mag;
             pv[i] = sum;
             pe[i] = err;
         }

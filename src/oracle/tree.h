@@ -28,9 +28,11 @@ twi_tree *twi_tree_of(twi_arena *arena, const twi_order *order, const uint8_t *a
 /* Fixed orders over n elements in a row (bounded operands of left, right, canonical folds). */
 twi_tree *twi_tree_fixed(twi_arena *arena, twi_order_kind order, size_t n);
 
-/* A bound of |machine sum - sum of machine terms|: values v, their error bounds e, unit u. work: 2
- * * slots doubles. */
-double twi_tree_error(const twi_tree *t, const double *v, const double *e, double u, double *work);
+/* A bound of |machine sum - sum of machine terms|: values v, their error bounds e, unit u. begun:
+ * one chain, whichever, starts from a value that is none of v; what rounding takes from that value
+ * itself is the caller's. work: 2 * slots doubles. */
+double twi_tree_error(const twi_tree *t, const double *v, const double *e, double u, bool begun,
+                      double *work);
 double twi_gamma(double depth, double u); /* d u / (1 - d u); infinite if d u >= 1 */
 
 /* canonical(x[0..n)) of docs/numerics.md with a two-operand operation; x is used up. n > 0. */

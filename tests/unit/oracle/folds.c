@@ -209,6 +209,72 @@ static void test_flushed_products(void **state) {
     }
 }
 
+/* Y[r] = dot[k](A[r, k], B[r, k], S[r]) */
+static void build_dot_from(bench *t, int64_t R, int64_t K) {
+    tw_builder *b = tw_build_begin(t->ctx, "dots");
+    const int64_t sizes[] = {R, K};
+    tw_ix r = tw_build_dim(b, "R", false), k = tw_build_dim(b, "K", false), dims[] = {r, k};
+    tw_array A = tw_build_array(b, "A", TW_F32, TW_ROLE_IN, dims, 2);
+    tw_array B = tw_build_array(b, "B", TW_F32, TW_ROLE_IN, dims, 2);
+    tw_array S = tw_build_array(b, "S", TW_F32, TW_ROLE_IN, dims, 1);
+    tw_array Y = tw_build_array(b, "Y", TW_F32, TW_ROLE_OUT, dims, 1);
+    tw_range each = {"r", 0, r, 0}, over = {"k", 0, k, 0};
+    tw_axis ar;
+    tw_build_parallel(b, &each, 1, &ar);
+    tw_axis ak = tw_build_axis(b, &over);
+    tw_ix at[] = {tw_build_ix_axis(b, ar), tw_build_ix_axis(b, ak)};
+    const tw_value x[] = {tw_build_load(b, A, at, 2, 0), tw_build_load(b, B, at, 2, 0)};
+    const tw_value start = tw_build_load(b, S, at, 1, 0);
+    tw_build_store(b, Y, at, 1, tw_build_dot(b, TW_ORDER_FREE, &ak, 1, x, start), 0);
+    tw_build_end(b);
+    finish(t, b, sizes, 2);
+}
+
+/* Terms that cancel leave nothing of a small start, whichever chain begins with it, though their
+ * own partial sums are exact. */
+static void test_start_of_a_dot(void **state) {
+    enum { K = 8, ROWS = 4 };
+    static const float a[ROWS][K] = {{3, -3, 0, 0, 0, 0, 0, 0},
+                                     {0, 0, 0, 3, 0, -3, 0, 0},
+                                     {3, -3, 5, -5, 7, -7, 9, -9},
+                                     {0, 1.5f, -1.5f, 0x1p-20f, 100, 0, 0, -100}};
+    static const float s[ROWS] = {0x1.555556p-9f, -0x1.e7654p-9f, 0x1.99999ap-4f, 0x1.555556p-2f};
+    static const int64_t chains[] = {1, 2, 4, 8};
+    float b[ROWS][K];
+    (void)state;
+    for (unsigned k = 0; k < ROWS * K; k++)
+        b[k / K][k % K] = 1;
+    for (unsigned n = 0; n < 4; n++)
+        for (int64_t with = 0; with < chains[n]; with++) {
+            bench t;
+            float y[ROWS];
+            open_bench(&t);
+            build_dot_from(&t, ROWS, K);
+            t.array[1] = a;
+            t.array[2] = b;
+            t.array[3] = s;
+            const twi_order order = streams(t.ir, find_op(t.ir, TWI_DOT, 0), K, chains[n]);
+            for (unsigned r = 0; r < ROWS; r++) {
+                float sum[K] = {0};
+                sum[with] = s[r];
+                for (int64_t k = 0; k < K; k++)
+                    sum[k % chains[n]] += a[r][k];
+                for (int64_t w = chains[n] / 2; w > 0; w /= 2)
+                    for (int64_t k = 0; k < w; k++)
+                        sum[k] += sum[k + w];
+                y[r] = sum[0];
+            }
+            run(&t, &order, 1, false);
+            const twi_verdict v = judge(&t, 4, y);
+            if (!v.ok)
+                fail_msg("%d chains, start in %d: [%d] got %s want %s bound %s", (int)chains[n],
+                         (int)with, (int)v.at[0], v.got, v.want, v.bound);
+            y[2] += 1; /* an element lost shows */
+            assert_false(judge(&t, 4, y).ok);
+            close_bench(&t);
+        }
+}
+
 /* The last of each pair comes first. */
 static void test_backward_pairs(void **state) {
     const uint8_t axis = 1;
@@ -460,6 +526,7 @@ int main(void) {
         cmocka_unit_test(test_backward_pairs),
         cmocka_unit_test(test_descriptors),
         cmocka_unit_test(test_exact_finds_missing),
+        cmocka_unit_test(test_start_of_a_dot),
         cmocka_unit_test(test_narrow_accumulation),
         cmocka_unit_test(test_special_sums),
         cmocka_unit_test(test_order_free_folds),
