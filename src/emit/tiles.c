@@ -236,7 +236,7 @@ static bool reaches_sums(const nest *n, twi_lid access) {
         const twi_lid to = twi_larg(n->f, access, d), of = twi_larg(n->f, was, d);
         const bool both = is_first(n, to) && is_first(n, of);
         const bool loops = at(n, to)->op == TWI_L_UNROLL && at(n, of)->op == TWI_L_UNROLL;
-        if (!both && (!loops || at(n, to)->attr < at(n, of)->attr))
+        if (!both && (!loops || at(n, to)->attr != at(n, of)->attr))
             return false;
         for (unsigned other = 0; other < d; other++)
             if (loops && twi_larg(n->f, access, other) == to)
@@ -267,8 +267,8 @@ static bool same_shape(const twi_object *a, const twi_object *b) {
     return same;
 }
 
-/* The private array that the unrolled nest behind the loop moves all sums to, which nothing else
- * reads: tiles are stored there. 0: none. */
+/* The private array that the unrolled nest behind the loop moves all sums to, where nothing else
+ * reads them, nor the loop itself when it runs again: tiles are stored there. 0: none. */
 static uint32_t moved_to(const nest *n, twi_lid *move) {
     *move = behind(n, n->loop);
     const twi_lid load = *move && at(n, *move)->op == TWI_L_UNROLL ? innermost(n->f, *move) : 0;
@@ -296,8 +296,8 @@ static unsigned far(const nest *n) {
 static void print(twi_emitter *e, const nest *n) {
     const unsigned rows = n->side[0].count, columns = n->side[1].count;
     const int64_t bytes = n->stride[0] * at(n, n->dots)->count * (int64_t)sizeof(float);
-    twi_lid move;
-    const uint32_t to = moved_to(n, &move);
+    twi_lid move = 0;
+    const uint32_t to = e->zeroed == n->loop ? moved_to(n, &move) : 0;
     e->moved = to ? move : 0;
     for (unsigned k = 0; k < 2; k++)
         if (n->side[k].load != twi_larg(n->f, n->dots, k)) /* the compiler has no use for it then */

@@ -32,6 +32,10 @@ enum { GROUPS = 48, BOXES = 3, K = 32 * BOXES, COLUMNS = 32, MOST_ROWS = 32 };
     "    }\n"                                                                                      \
     "  }\n"
 #define MODULE(rows, once, each, ahead, move, from)                                                \
+    MODULE_OF(rows, once, each, "", ahead, move, "", from)
+#define TWICE "  for %25 in 0 .. 2 {\n"
+#define END "  }\n"
+#define MODULE_OF(rows, once, each, begin, ahead, move, end, from)                                 \
     "loop k target cpu\n"                                                                          \
     "argument 1 A in bf16[48, 32, 96]\n"                                                           \
     "argument 2 B in bf16[48, 3, 2, 512]\n"                                                        \
@@ -52,8 +56,7 @@ enum { GROUPS = 48, BOXES = 3, K = 32 * BOXES, COLUMNS = 32, MOST_ROWS = 32 };
     "  %1 = id grid\n" once "  unroll %2 in " rows " {\n"                                          \
     "    unroll %3 in 2 {\n" each "      store sum[%2, %3] = %5\n"                                 \
     "    }\n"                                                                                      \
-    "  }\n"                                                                                        \
-    "  for %6 in 0 .. 3 {\n"                                                                       \
+    "  }\n" begin "  for %6 in 0 .. 3 {\n"                                                         \
     "    %7 = mul %6, 32\n"                                                                        \
     "    unroll %8 in " rows " {\n"                                                                \
     "      %9 = load A[%1, %8, %7] : bf16x32\n"                                                    \
@@ -72,7 +75,7 @@ enum { GROUPS = 48, BOXES = 3, K = 32 * BOXES, COLUMNS = 32, MOST_ROWS = 32 };
     "        store sum[%12, %13] = %17\n"                                                          \
     "      }\n"                                                                                    \
     "    }\n"                                                                                      \
-    "  }\n" move "  unroll %18 in " rows " {\n"                                                    \
+    "  }\n" move end "  unroll %18 in " rows " {\n"                                                \
     "    unroll %19 in 2 {\n"                                                                      \
     "      %20 = mul %19, 16\n"                                                                    \
     "      %21 = load " from "[%18, %19] : f32x16\n"                                               \
@@ -84,19 +87,22 @@ enum { GROUPS = 48, BOXES = 3, K = 32 * BOXES, COLUMNS = 32, MOST_ROWS = 32 };
 typedef struct {
     const char *text, *call, *start, *end; /* how its tiles are set up, loaded and stored */
     unsigned rows;
-    bool zero; /* S is 0 */
+    bool zero, twice; /* S is 0; the products are added twice */
 } kind;
 static const kind kinds[] = {
     {MODULE("32", "", OF_C, "", "", "sum"), "tw_tiles_for(32,", "tw_tiles_load(32, 2, (char *)p",
-     "_sum, 128);", 32, false},
+     "_sum, 128);", 32, false, false},
     {MODULE("20", "", OF_C, " ahead 512", MOVE("20"), "out"), "tw_tiles_for(20,",
-     "tw_tiles_load(20, 2, (char *)p", "_out, 128);", 20, false},
+     "tw_tiles_load(20, 2, (char *)p", "_sum, 128);", 20, false, false},
     {MODULE("7", "", OF_C, "", "", "sum"), "tw_tiles_for(7,", "tw_tiles_load(7, 2, (char *)p",
-     "_sum, 128);", 7, false},
+     "_sum, 128);", 7, false, false},
     {MODULE("32", OF_0, "", " ahead 512", MOVE("32"), "out"), "tw_tiles_for(32,",
-     "tw_tiles_load(32, 2, 0,", "_out, 128);", 32, true},
+     "tw_tiles_load(32, 2, 0,", "_out, 128);", 32, true, false},
     {MODULE("7", OF_0, "", "", "", "sum"), "tw_tiles_for(7,", "tw_tiles_load(7, 2, 0,",
-     "_sum, 128);", 7, true},
+     "_sum, 128);", 7, true, false},
+    /* what is moved goes on being added to */
+    {MODULE_OF("32", "", OF_C, TWICE, "", MOVE("32"), END, "out"), "tw_tiles_for(32,",
+     "tw_tiles_load(32, 2, (char *)p", "_sum, 128);", 32, false, true},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -140,9 +146,10 @@ static float real(uint32_t bits) {
 /* Subnormals are zeros. */
 static float flushed(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
 
-static float expected(const data *d, bool zero, unsigned g, unsigned m, unsigned n) {
-    float sum = zero ? 0 : flushed(real(d->c[g][m][n]));
-    for (unsigned box = 0; box < BOXES; box++) {
+static float expected(const data *d, const kind *of, unsigned g, unsigned m, unsigned n) {
+    float sum = of->zero ? 0 : flushed(real(d->c[g][m][n]));
+    for (unsigned at = 0; at < (of->twice ? 2 * BOXES : BOXES); at++) {
+        const unsigned box = at % BOXES;
         float part[2] = {0, 0};
         for (unsigned k = 0; k < 32; k++) {
             const uint16_t a = d->a[g][m][32 * box + k],
@@ -159,7 +166,7 @@ static void judge(const data *d, const kind *k, const char *what) {
     for (unsigned g = 0; g < GROUPS; g++)
         for (unsigned m = 0; m < k->rows; m++)
             for (unsigned n = 0; n < COLUMNS; n++) {
-                const float want = expected(d, k->zero, g, m, n), got = real(d->r[g][m][n]);
+                const float want = expected(d, k, g, m, n), got = real(d->r[g][m][n]);
                 const int same = want == got && !signbit(want) == !signbit(got);
                 if (!same && !(isnan(want) && isnan(got)))
                     fail_msg("%s, %u rows, group %u row %u column %u: %a, not %a", what, k->rows, g,
