@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { N = 32, ROUNDS = 41, CALLS = 20000, ROW_MAJOR = 101, AS_IS = 111 };
+enum { N = 32, ROUNDS = 41, ROUND_NS = 5000000, ROW_MAJOR = 101, AS_IS = 111 };
 typedef void sgemm_fn(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a,
                       int lda, const float *b, int ldb, float beta, float *c, int ldc);
 
@@ -28,14 +28,14 @@ static void theirs(void) {
     peer(ROW_MAJOR, AS_IS, AS_IS, N, N, N, 1.0F, A, N, B, N, 0.0F, THEIRS, N);
 }
 
-static double of_call(void (*call)(void)) {
+static double of_call(void (*call)(void), int calls) {
     struct timespec begin, end;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
-    for (int k = 0; k < CALLS; k++)
+    for (int k = 0; k < calls; k++)
         call();
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
     return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) /
-           CALLS;
+           calls;
 }
 
 static int by_size(const void *x, const void *y) {
@@ -56,10 +56,16 @@ int main(int argc, char **argv) {
         A[k] = (float)(k * 37 % 101) / 50.0F - 1.0F;
         B[k] = (float)(k * 53 % 97) / 48.0F - 1.0F;
     }
+    static void (*const contender[])(void) = {ours, theirs};
+    int calls[2];
+    for (int who = 0; who < 2; who++) {
+        (void)of_call(contender[who], 100);
+        calls[who] = 1 + (int)(ROUND_NS / (of_call(contender[who], 100) + 1.0));
+    }
     for (int k = 0; k < ROUNDS; k++)
         for (int turn = 0; turn < 2; turn++) {
             const int who = (k + turn) % 2;
-            took[who][k] = of_call(who ? theirs : ours);
+            took[who][k] = of_call(contender[who], calls[who]);
         }
     float apart = 0.0F;
     for (int k = 0; k < N * N; k++) {
