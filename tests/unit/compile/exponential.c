@@ -4,20 +4,13 @@
  * one and alone; and what comes to 0 takes no longer than what does not.
  * links: front oracle
  */
-#include <tilewright/tilewright.h>
-
+#include "isas.h"
 #include "oracle/portable.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 enum { WIDTH = 4096, ODD = 5 };
 
@@ -36,40 +29,9 @@ static uint32_t bits_of(float x) {
     return u;
 }
 
-static float of_bits(uint32_t u) {
-    float x;
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
-
-/* NULL: the machine lacks that instruction set. */
-static tw_compiled *compiled(const char *isa, int64_t width) {
-    char pin[32];
-    const char *const pins[] = {pin};
-    const tw_dim_value dims[] = {{"W", width}};
-    tw_compile_options options = tw_compile_options_defaults();
-    tw_compiled *c = NULL;
-    (void)snprintf(pin, sizeof pin, "isa=%s", isa);
-    options.dims = dims;
-    options.n_dims = 1;
-    options.pins = pins;
-    options.n_pins = 1;
-    return tw_compile(ctx, ir, &options, &c) == TW_OK ? c : NULL;
-}
-
-static void run(tw_compiled *c, int64_t width, float *from, float *to) {
-    tw_tensor x = {
-        .data = from, .device = {1, 0}, .rank = 1, .dtype = tw_elem_dtype(TW_F32), .shape = &width};
-    tw_tensor y = x;
-    y.data = to;
-    const tw_tensor *const tensors[] = {&x, &y};
-    tw_call call = {.tensor = tensors, .tensors = 2, .threads = 1};
-    assert_int_equal(tw_kernel_run(tw_compiled_kernel(c), &call), TW_OK);
-}
-
 static void same_bits(const char *isa, tw_compiled *c, int64_t width, float *x) {
     static float y[WIDTH];
-    run(c, width, x, y);
+    run(c, width, x, y, TW_F32);
     for (int64_t k = 0; k < width; k++) {
         const float want = twi_portable_exp(x[k]);
         if (bits_of(y[k]) != bits_of(want) && (y[k] == y[k] || want == want))
@@ -90,8 +52,6 @@ static void region(const char *isa, tw_compiled *c, int64_t width, const float e
     }
 }
 
-static const char *const isas[] = {"baseline", "avx2", "avx512"};
-
 static void bits(void **state) {
     (void)state;
     static const float ends[][2] = {{-103.0f, -106.0f}, {-86.5f, -88.5f}, {88.0f, 89.5f}};
@@ -99,13 +59,11 @@ static void bits(void **state) {
     static const uint32_t patterns[] = {0,           0x80000000u, 0x7f800000u, 0xff800000u,
                                         0x7fc00000u, 0xffc00000u, 0x7f7fffffu, 0xff7fffffu};
     static const int64_t widths[] = {WIDTH, ODD, 1};
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < ISAS; i++)
         for (unsigned w = 0; w < 3; w++) {
-            tw_compiled *c = compiled(isas[i], widths[w]);
-            if (!c) {
-                print_message("skipped: %s: not on this machine\n", isas[i]);
+            tw_compiled *c = compiled(ctx, ir, i, widths[w]);
+            if (!c)
                 break;
-            }
             for (unsigned r = 0; r < 3; r++)
                 region(isas[i], c, widths[w], ends[r], w ? 251 : 1);
             for (unsigned r = 0; r < 2; r++)
@@ -127,7 +85,7 @@ static double time_of(tw_compiled *c, float x) {
         from[k] = x;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
     for (int k = 0; k < 20; k++)
-        run(c, WIDTH, from, to);
+        run(c, WIDTH, from, to, TW_F32);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
     return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
 }
@@ -137,8 +95,8 @@ static double time_of(tw_compiled *c, float x) {
 static void as_fast(void **state) {
     (void)state;
     static const float none[] = {-105.0f, -1000.0f, -INFINITY};
-    for (unsigned i = 0; i < 3; i++) {
-        tw_compiled *c = compiled(isas[i], WIDTH);
+    for (unsigned i = 0; i < ISAS; i++) {
+        tw_compiled *c = compiled(ctx, ir, i, WIDTH);
         for (unsigned k = 0; c && k < 3; k++) {
             double one = 1e9, zero = 1e9;
             for (unsigned round = 0; round < 20 || (round < 2000 && zero > 3 * one); round++) {

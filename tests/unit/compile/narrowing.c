@@ -4,16 +4,10 @@
  * takes as 0), alone in a vector and side by side. What is right: the nearer one, by doubles.
  * links: front
  */
-#include <tilewright/tilewright.h>
+#include "isas.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { WIDTH = 4096, VECTOR = 16 };
 
@@ -25,38 +19,6 @@ static const char text[] = "kernel narrow[T in {bf16}](X: f32[W], out Y: T[W]) {
 
 static tw_context *ctx;
 static tw_ir *ir;
-
-static float of_bits(uint32_t u) {
-    float x;
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
-
-/* NULL: the machine lacks that instruction set. */
-static tw_compiled *compiled(const char *isa, int64_t width) {
-    char pin[32];
-    const char *const pins[] = {pin};
-    const tw_dim_value dims[] = {{"W", width}};
-    tw_compile_options options = tw_compile_options_defaults();
-    tw_compiled *c = NULL;
-    (void)snprintf(pin, sizeof pin, "isa=%s", isa);
-    options.dims = dims;
-    options.n_dims = 1;
-    options.pins = pins;
-    options.n_pins = 1;
-    return tw_compile(ctx, ir, &options, &c) == TW_OK ? c : NULL;
-}
-
-static void run(tw_compiled *c, int64_t width, uint32_t *from, uint16_t *to) {
-    tw_tensor x = {
-        .data = from, .device = {1, 0}, .rank = 1, .dtype = tw_elem_dtype(TW_F32), .shape = &width};
-    tw_tensor y = x;
-    y.data = to;
-    y.dtype = tw_elem_dtype(TW_BF16);
-    const tw_tensor *const tensors[] = {&x, &y};
-    tw_call call = {.tensor = tensors, .tensors = 2, .threads = 1};
-    assert_int_equal(tw_kernel_run(tw_compiled_kernel(c), &call), TW_OK);
-}
 
 /* Magnitudes: beyond the largest one lies what would be 2^128. */
 static double value(uint32_t upper) {
@@ -74,7 +36,7 @@ static uint16_t nearest(uint32_t u) {
 
 static void right(const char *isa, tw_compiled *c, int64_t width, uint32_t *x) {
     static uint16_t y[WIDTH];
-    run(c, width, x, y);
+    run(c, width, x, y, TW_BF16);
     for (int64_t k = 0; k < width; k++) {
         const bool nan = (x[k] & 0x7fffffff) > 0x7f800000;
         if (nan ? (y[k] & 0x7fff) <= 0x7f80 : y[k] != nearest(x[k]))
@@ -108,13 +70,10 @@ static void alone(const char *isa, tw_compiled *c) {
 
 static void bits(void **state) {
     (void)state;
-    static const char *const isas[] = {"baseline", "avx2", "avx512"};
-    for (unsigned i = 0; i < 3; i++) {
-        tw_compiled *c = compiled(isas[i], WIDTH), *one = compiled(isas[i], 1);
-        if (!c || !one) {
-            print_message("skipped: %s: not on this machine\n", isas[i]);
+    for (unsigned i = 0; i < ISAS; i++) {
+        tw_compiled *c = compiled(ctx, ir, i, WIDTH), *one = c ? compiled(ctx, ir, i, 1) : NULL;
+        if (!c)
             continue;
-        }
         side_by_side(isas[i], c);
         alone(isas[i], c);
         for (uint32_t upper = 0; upper < 0x10000; upper += 127)
