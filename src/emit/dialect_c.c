@@ -288,12 +288,13 @@ enum {
     "#define TW_TILES_EACH(does) \\\n"                                                             \
     "    does(0, sums, stride); \\\n"                                                              \
     "    if (columns > 1) \\\n"                                                                    \
-    "        does(1, sums + 64, stride); \\\n"                                                     \
+    "        does(1, sums + next, stride); \\\n"                                                   \
     "    if (rows > 16) \\\n"                                                                      \
     "        does(2, sums + 16 * stride, stride); \\\n"                                            \
     "    if (rows > 16 && columns > 1) \\\n"                                                       \
-    "        does(3, sums + 16 * stride + 64, stride)\n"                                           \
-    "static inline void tw_tiles_load(int rows, int columns, const char *sums, long stride)\n"     \
+    "        does(3, sums + 16 * stride + next, stride)\n"                                         \
+    "static inline void tw_tiles_load(int rows, int columns, const char *sums, long stride,\n"     \
+    "                                 long next)\n"                                                \
     "{\n"                                                                                          \
     "    if (sums) {\n"                                                                            \
     "        TW_TILES_EACH(TW_TILE_LOAD);\n"                                                       \
@@ -301,7 +302,8 @@ enum {
     "        TW_TILES_EACH(TW_TILE_ZERO);\n"                                                       \
     "    }\n"                                                                                      \
     "}\n"                                                                                          \
-    "static inline void tw_tiles_store(int rows, int columns, char *sums, long stride)\n"          \
+    "static inline void tw_tiles_store(int rows, int columns, char *sums, long stride, long "      \
+    "next)\n"                                                                                      \
     "{\n"                                                                                          \
     "    TW_TILES_EACH(TW_TILE_STORE);\n"                                                          \
     "}\n"                                                                                          \

@@ -120,13 +120,56 @@ static bool lies_evenly(const nest *n, const operand *o) {
     return true;
 }
 
+/* Is v made of the other number, too? */
+static bool is_made_of(const nest *n, twi_lid v, twi_lid of) {
+    bool is = v == of;
+    if (at(n, v)->op != TWI_L_UNROLL && is_number(n, v))
+        for (unsigned k = 0; !is && k < at(n, v)->nargs; k++)
+            is = is_made_of(n, twi_larg(n->f, v, k), of);
+    return is;
+}
+
+static bool is_placed_by(const nest *n, twi_lid load, twi_lid number) {
+    bool is = false;
+    for (unsigned d = 0; d < n->f->object.at[access_of(n, load)->object].rank; d++)
+        is = is || is_made_of(n, twi_larg(n->f, load, d), number);
+    return is;
+}
+
+/* Is v known wherever the number is? */
+static bool is_known_with(const nest *n, twi_lid v, twi_lid number) {
+    bool is = v == number || at(n, v)->op == TWI_L_LCONST || n->around[v] == 0;
+    if (!is && n->around[v] == number) {
+        is = true;
+        for (unsigned k = 0; is && k < at(n, v)->nargs; k++)
+            is = is_known_with(n, twi_larg(n->f, v, k), number);
+    }
+    return is;
+}
+
+/* Read where it is used: of the unrolled loops around, one at most says which box it is. */
+static bool is_read_there(const nest *n, operand *o) {
+    for (twi_lid loop = n->around[o->load]; loop; loop = n->around[loop]) {
+        if (!is_placed_by(n, o->load, loop))
+            continue;
+        if (o->fill)
+            return false;
+        o->fill = o->use = loop;
+        o->count = at(n, loop)->attr;
+    }
+    for (unsigned d = 0; d < n->f->object.at[access_of(n, o->load)->object].rank; d++)
+        if (!is_known_with(n, twi_larg(n->f, o->load, d), o->fill))
+            return false;
+    return is_close(n, o->load) && lies_evenly(n, o);
+}
+
 static bool operand_fits(const nest *n, unsigned k, operand *out) {
     const twi_lid x = twi_larg(n->f, n->dots, k);
     *out = (operand){.load = x, .count = 1};
     if (at(n, x)->op != TWI_L_LLOAD)
         return false;
     if (!is_private(n, x))
-        return n->around[x] == 0 && is_close(n, x);
+        return is_read_there(n, out);
     const twi_lid from = only_store(n, access_of(n, x)->object);
     if (!from || !slot(n, x, &out->use) || !slot(n, from, &out->fill))
         return false;
@@ -162,7 +205,7 @@ static bool sums_fit(nest *n) {
     unsigned used = 0, stored = 0;
     for (unsigned k = 0; k < 2; k++) {
         const twi_lid use = n->side[k].use;
-        if (use && ((use != inner && use != outer) || !n->stride[k] || (k && n->stride[k] != 1)))
+        if (use && ((use != inner && use != outer) || !n->stride[k]))
             return false;
         used += use ? 1u : 0u;
         stored += n->side[k].load != twi_larg(n->f, n->dots, k) ? 1u : 0u;
@@ -178,10 +221,10 @@ static bool find(twi_emitter *e, nest *n) {
            n->side[1].count <= MOST_COLUMNS && sums_fit(n);
 }
 
-/* Index arithmetic of one body. */
-static void numbers(twi_emitter *e, const nest *n, twi_lid first) {
+/* Index arithmetic of one body; of a load: what says where it lies. */
+static void numbers(twi_emitter *e, const nest *n, twi_lid first, twi_lid load) {
     for (twi_lid v = first; v; v = at(n, v)->next)
-        if (is_number(n, v))
+        if (is_number(n, v) && (!load || is_placed_by(n, load, v)))
             twi_emit_value(e, v);
 }
 
@@ -195,7 +238,7 @@ static void place(twi_emitter *e, const nest *n, const operand *o, const char *n
     if (slot) {
         twi_line(e, "const %s %s = %u;", e->d->type[TW_I64], slot, number);
         e->value[o->fill].text = slot;
-        numbers(e, n, at(n, o->fill)->body);
+        numbers(e, n, at(n, o->fill)->body, o->load);
     }
     twi_line(e, "%s = (const char *)(%s);", name, twi_emit_address(e, o->load));
     e->depth--;
@@ -295,7 +338,8 @@ static unsigned far(const nest *n) {
 
 static void print(twi_emitter *e, const nest *n) {
     const unsigned rows = n->side[0].count, columns = n->side[1].count;
-    const int64_t bytes = n->stride[0] * at(n, n->dots)->count * (int64_t)sizeof(float);
+    const int64_t vector = at(n, n->dots)->count * (int64_t)sizeof(float);
+    const long long step[2] = {n->stride[0] * vector, n->stride[1] * vector};
     twi_lid move = 0;
     const uint32_t to = e->zeroed == n->loop ? moved_to(n, &move) : 0;
     e->moved = to ? move : 0;
@@ -307,13 +351,13 @@ static void print(twi_emitter *e, const nest *n) {
         twi_line(e, "(void)%s;", twi_object_text(e, n->sums));
     twi_line(e, "tw_tiles_for(%u, &rows_);", rows);
     if (e->zeroed == n->loop)
-        twi_line(e, "tw_tiles_load(%u, %u, 0, 0);", rows, columns);
+        twi_line(e, "tw_tiles_load(%u, %u, 0, 0, 0);", rows, columns);
     else
-        twi_line(e, "tw_tiles_load(%u, %u, (char *)%s, %lld);", rows, columns,
-                 twi_object_text(e, n->sums), (long long)bytes);
+        twi_line(e, "tw_tiles_load(%u, %u, (char *)%s, %lld, %lld);", rows, columns,
+                 twi_object_text(e, n->sums), step[0], step[1]);
     twi_emit_open(e, n->loop);
     e->depth++;
-    numbers(e, n, at(n, n->loop)->body);
+    numbers(e, n, at(n, n->loop)->body, 0);
     place(e, n, &n->side[0], "a_", 0);
     place(e, n, &n->side[0], "next_a_", rows > 1);
     place(e, n, &n->side[1], "b_", 0);
@@ -322,8 +366,8 @@ static void print(twi_emitter *e, const nest *n) {
              far(n));
     e->depth--;
     twi_line(e, "}");
-    twi_line(e, "tw_tiles_store(%u, %u, (char *)%s, %lld);", rows, columns,
-             twi_object_text(e, to ? to : n->sums), (long long)bytes);
+    twi_line(e, "tw_tiles_store(%u, %u, (char *)%s, %lld, %lld);", rows, columns,
+             twi_object_text(e, to ? to : n->sums), step[0], step[1]);
 }
 
 bool twi_emit_tiles(twi_emitter *e, twi_lid loop) {

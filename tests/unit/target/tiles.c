@@ -84,6 +84,58 @@ enum { GROUPS = 48, BOXES = 3, K = 32 * BOXES, COLUMNS = 32, MOST_ROWS = 32 };
     "  }\n"                                                                                        \
     "}\n"
 
+/* Of each vector of columns the sums of all rows lie side by side, and its boxes of B are read
+ * where they are used. */
+#define BESIDE(rows)                                                                               \
+    "loop k target cpu\n"                                                                          \
+    "argument 1 A in bf16[48, 32, 96]\n"                                                           \
+    "argument 2 B in bf16[48, 3, 2, 512]\n"                                                        \
+    "argument 3 C in f32[48, 32, 32]\n"                                                            \
+    "argument 4 R out f32[48, " rows ", 32]\n"                                                     \
+    "entry main {\n"                                                                               \
+    "  launch k_main grid 48\n"                                                                    \
+    "}\n"                                                                                          \
+    "func k_main entry 0 scope 0 explicit lanes 16 subs 1 {\n"                                     \
+    "  array A = 1 bf16[48, 32, 96] stride [3072, 96, 1]\n"                                        \
+    "  array B = 2 bf16[48, 3, 2, 512] stride [3072, 1024, 512, 1]\n"                              \
+    "  array C = 3 f32[48, 32, 32] stride [1024, 32, 1]\n"                                         \
+    "  array R = 4 f32[48, " rows ", 32] stride [1024, 32, 1]\n"                                   \
+    "  private sum f32x16[2, " rows "] stride [" rows ", 1]\n"                                     \
+    "  private a bf16x32[" rows "] stride [1]\n"                                                   \
+    "  %1 = id grid\n"                                                                             \
+    "  unroll %2 in 2 {\n"                                                                         \
+    "    unroll %3 in " rows " {\n"                                                                \
+    "      %4 = mul %2, 16\n"                                                                      \
+    "      %5 = load C[%1, %3, %4] : f32x16\n"                                                     \
+    "      store sum[%2, %3] = %5\n"                                                               \
+    "    }\n"                                                                                      \
+    "  }\n"                                                                                        \
+    "  for %6 in 0 .. 3 {\n"                                                                       \
+    "    %7 = mul %6, 32\n"                                                                        \
+    "    unroll %8 in " rows " {\n"                                                                \
+    "      %9 = load A[%1, %8, %7] : bf16x32\n"                                                    \
+    "      store a[%8] = %9\n"                                                                     \
+    "    }\n"                                                                                      \
+    "    unroll %10 in 2 {\n"                                                                      \
+    "      %11 = mul %10, 1\n"                                                                     \
+    "      unroll %12 in " rows " {\n"                                                             \
+    "        %13 = load sum[%10, %12] : f32x16\n"                                                  \
+    "        %14 = load a[%12] : bf16x32\n"                                                        \
+    "        %15 = load B[%1, %6, %11, 0] : bf16x512\n"                                            \
+    "        %16 = dots %14, %15, %13 : f32x16\n"                                                  \
+    "        store sum[%10, %12] = %16\n"                                                          \
+    "      }\n"                                                                                    \
+    "    }\n"                                                                                      \
+    "  }\n"                                                                                        \
+    "  unroll %18 in " rows " {\n"                                                                 \
+    "    unroll %19 in 2 {\n"                                                                      \
+    "      %20 = mul %19, 16\n"                                                                    \
+    "      %21 = load sum[%19, %18] : f32x16\n"                                                    \
+    "      store R[%1, %18, %20] = %21\n"                                                          \
+    "    }\n"                                                                                      \
+    "  }\n"                                                                                        \
+    "}\n"
+
 typedef struct {
     const char *text, *call, *start, *end; /* how its tiles are set up, loaded and stored */
     unsigned rows;
@@ -91,18 +143,22 @@ typedef struct {
 } kind;
 static const kind kinds[] = {
     {MODULE("32", "", OF_C, "", "", "sum"), "tw_tiles_for(32,", "tw_tiles_load(32, 2, (char *)p",
-     "_sum, 128);", 32, false, false},
+     "_sum, 128, 64);", 32, false, false},
     {MODULE("20", "", OF_C, " ahead 512", MOVE("20"), "out"), "tw_tiles_for(20,",
-     "tw_tiles_load(20, 2, (char *)p", "_sum, 128);", 20, false, false},
+     "tw_tiles_load(20, 2, (char *)p", "_sum, 128, 64);", 20, false, false},
     {MODULE("7", "", OF_C, "", "", "sum"), "tw_tiles_for(7,", "tw_tiles_load(7, 2, (char *)p",
-     "_sum, 128);", 7, false, false},
+     "_sum, 128, 64);", 7, false, false},
     {MODULE("32", OF_0, "", " ahead 512", MOVE("32"), "out"), "tw_tiles_for(32,",
-     "tw_tiles_load(32, 2, 0,", "_out, 128);", 32, true, false},
+     "tw_tiles_load(32, 2, 0,", "_out, 128, 64);", 32, true, false},
     {MODULE("7", OF_0, "", "", "", "sum"), "tw_tiles_for(7,", "tw_tiles_load(7, 2, 0,",
-     "_sum, 128);", 7, true, false},
+     "_sum, 128, 64);", 7, true, false},
     /* what is moved goes on being added to */
     {MODULE_OF("32", "", OF_C, TWICE, "", MOVE("32"), END, "out"), "tw_tiles_for(32,",
-     "tw_tiles_load(32, 2, (char *)p", "_sum, 128);", 32, false, true},
+     "tw_tiles_load(32, 2, (char *)p", "_sum, 128, 64);", 32, false, true},
+    {BESIDE("32"), "tw_tiles_for(32,", "tw_tiles_load(32, 2, (char *)p", "_sum, 64, 2048);", 32,
+     false, false},
+    {BESIDE("20"), "tw_tiles_for(20,", "tw_tiles_load(20, 2, (char *)p", "_sum, 64, 1280);", 20,
+     false, false},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
