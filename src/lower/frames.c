@@ -83,6 +83,10 @@ void twi_w_make_carrier(twi_lowering *w, twi_id v) {
     const unsigned to = place->to ? place->to - 1u : place->frame;
     twi_object o = {.elem = i->type.elem, .count = 1, .name = i->name};
     int64_t elements = 1;
+    if (twi_w_carried_box(w, v) > 1) {
+        w->home[v].carrier = twi_w_box_carrier(w, v);
+        return;
+    }
     for (unsigned a = 0; a < w->ir->axis.n; a++) {
         if (!(i->type.axes >> a & 1))
             continue;
@@ -132,7 +136,7 @@ void twi_w_carry(twi_lowering *w, twi_id v, twi_lid x) {
     uint64_t axes = twi_ins_of(w->ir, v)->type.axes;
     twi_laccess access = {.object = w->home[v].carrier};
     twi_lid index[TWI_MAX_RANK];
-    if (!access.object)
+    if (!access.object || twi_w_carried_box(w, v) > 1)
         return;
     carrier_index(w, axes, index, &access);
     twi_mask lead = {0, 0, 0};
@@ -147,6 +151,8 @@ twi_lid twi_w_carried(twi_lowering *w, twi_id v) {
     twi_laccess access = {.object = w->home[v].carrier};
     twi_lid index[TWI_MAX_RANK];
     unsigned count = twi_w_value_count(w, axes);
+    if (twi_w_carried_box(w, v) > 1)
+        return twi_w_carried_boxes(w, v);
     carrier_index(w, axes, index, &access);
     twi_mask mask = {0, 0, 0};
     twi_w_guard(w, axes, &mask);

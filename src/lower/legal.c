@@ -3,6 +3,7 @@
  * names the value or array and says what would be right.
  */
 #include "lower/walk.h"
+#include "plan/atom.h"
 #include "plan/rules.h"
 
 typedef struct {
@@ -305,10 +306,21 @@ static bool shared_fits(const judge *j, twi_id v) {
 
 static bool operands_reach(const judge *j, twi_id v, unsigned frame, unsigned depth);
 
+static bool is_staged(const judge *j, twi_id v) {
+    bool is = false;
+    for (unsigned s = 0; s < j->plan->stages; s++)
+        is = is || j->plan->stage[s].value == v;
+    return is;
+}
+
 static bool value_reaches(const judge *j, twi_id v, unsigned frame, unsigned depth) {
     const twi_ins *i = twi_ins_of(j->ir, v);
     const twi_place *p = twi_plan_place(j->plan, i->op == TWI_PART ? twi_arg(j->ir, v, 0) : v);
     unsigned kind = twi_op_row(i->op)->kind, home = p ? p->frame : 0;
+    if (is_staged(j, v) && home != frame)
+        return twi_refuse(j->why,
+                          "stage %s: its order is of digits of frame %s, and it is used in %s",
+                          twi_value_name(j->ir, v), frame_name(j, home), frame_name(j, frame));
     if (twi_is_local(j->ir, v) && !j->cut.value[v].kept)
         return operands_reach(j, v, frame, depth + 1);
     if (kind == TWI_KIND_LEAF && i->op != TWI_CARRY && i->op != TWI_RESULT && i->op != TWI_PART)
@@ -335,10 +347,22 @@ static bool operands_reach(const judge *j, twi_id v, unsigned frame, unsigned de
     return true;
 }
 
-/* Do the frames differ in how time digits cut the positions and in the order of loops alone? */
+/* Axes that a dot of the frame takes by boxes: no other value has them there (rules_atom.c). */
+static uint64_t boxed_axes(const judge *j, unsigned frame) {
+    uint64_t axes = 0;
+    for (unsigned a = 1; a < j->ir->axis.n; a++)
+        if (j->plan->frame[frame].axes >> a & 1 && twi_atom_digit(&j->plan->frame[frame], a) >= 0)
+            axes |= UINT64_C(1) << a;
+    return axes;
+}
+
+/* Do the frames differ in how time digits cut the positions, in the order of loops and in boxes
+ * alone? */
 static bool maps_agree(const judge *j) {
     for (unsigned f = 1; f < j->plan->frames; f++)
-        if (!twi_same_maps(j->plan, 0, f, j->plan->frame[0].axes & j->plan->frame[f].axes))
+        if (!twi_same_maps(j->plan, 0, f,
+                           j->plan->frame[0].axes & j->plan->frame[f].axes &
+                               ~(boxed_axes(j, 0) | boxed_axes(j, f))))
             return false;
     return true;
 }

@@ -358,7 +358,7 @@ static void emit_nest(walk *g, uint32_t first, int level, uint32_t nest) {
             out.at[k - first] = twi_w_value(w, it->kind == ITEM_YIELD ? it->value : it->id);
         if (it->kind == ITEM_VALUE && w->home[it->id].object) {
             if (w->home[it->id].object != w->home[it->id].carrier)
-                twi_w_stripe_store(w, w->home[it->id].object, it->axes, out.at[k - first]);
+                twi_w_keep(w, it->id, out.at[k - first]);
             twi_w_carry(w, it->id, out.at[k - first]);
         }
     }
@@ -489,6 +489,17 @@ static void carrier_effects(const walk *g, uint64_t *reads, uint64_t *writes) {
     *reads &= ~*writes;
 }
 
+/* What the group's dots take in boxes is woven before them. */
+static void carry_boxes(walk *g) {
+    twi_lowering *w = g->w;
+    for (uint32_t k = 0; k < g->folds.n; k++)
+        for (unsigned a = 0; a < twi_fold_operands(w->ir, g->folds.at[k].id); a++) {
+            const twi_id v = twi_arg(w->ir, g->folds.at[k].id, a);
+            if (w->home[v].carrier && twi_w_box(w, v) > 1)
+                twi_w_carry_boxes(w, v);
+        }
+}
+
 static void emit_group(walk *g) {
     twi_lowering *w = g->w;
     uint64_t axes = 0, reads, writes;
@@ -504,6 +515,7 @@ static void emit_group(walk *g) {
     if (reads | writes)
         twi_w_event(w, reads, writes);
     uint32_t mark = twi_w_scope(w);
+    carry_boxes(g);
     emit_level(g, 0);
     twi_fold_collect(w, g->folds.at, g->folds.n, -1);
     for (uint32_t k = 0; k < g->items.n; k++)
@@ -568,7 +580,7 @@ static void make_home(twi_lowering *w, twi_id v) {
     twi_w_make_carrier(w, v);
     w->home[v].object = place && place->keep == TWI_KEEP_SHARED
                             ? w->home[v].carrier
-                            : twi_w_stripe(w, v, (tw_elem)t->elem, t->axes);
+                            : twi_w_stripe(w, v, twi_w_kept_elem(w, v), t->axes);
     w->home[v].frame = (uint8_t)w->frame_id;
 }
 

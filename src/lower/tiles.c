@@ -176,14 +176,19 @@ static void bodies(twi_lowering *w) {
         body(w, are_tiles(w, axes, last), axes & ~last, last);
 }
 
-/* Stages that lack no more of the loops around than the first `level`. */
+/* Stages that lack no more of the loops around than the first `level`, each in its frame: of plans
+ * with such loops there is one. */
 static void fill(twi_lowering *w, unsigned level) {
-    uint64_t mine = 0;
-    for (unsigned s = 0; s < w->plan->stages; s++)
-        if (twi_w_stage_around(w, s) &&
-            twi_w_stage_level(w, s, w->frame->order, w->frame->around) == (int)level)
-            mine |= UINT64_C(1) << s;
-    twi_w_window_begin(w, mine);
+    for (unsigned f = 0; f < w->plan->frames; f++) {
+        uint64_t mine = 0;
+        twi_w_enter(w, f);
+        for (unsigned s = 0; s < w->plan->stages; s++)
+            if (twi_frame_of(w, w->plan->stage[s].value) == f && twi_w_stage_around(w, s) &&
+                twi_w_stage_level(w, s, w->frame->order, w->frame->around) == (int)level)
+                mine |= UINT64_C(1) << s;
+        twi_w_window_begin(w, mine);
+    }
+    twi_w_enter(w, 0);
 }
 
 static void around(twi_lowering *w, unsigned level) {

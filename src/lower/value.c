@@ -87,6 +87,20 @@ twi_lid twi_w_stripe_load(twi_lowering *w, uint32_t object, uint64_t axes) {
     return twi_w_load(w, a, index, w->c.f->object.at[object].count, 0, 0);
 }
 
+tw_elem twi_w_kept_elem(const twi_lowering *w, twi_id v) {
+    const twi_ins *i = twi_ins_of(w->ir, v);
+    return (tw_elem)(twi_w_carried_box(w, v) > 1 ? i->attr : i->type.elem);
+}
+
+void twi_w_keep(twi_lowering *w, twi_id v, twi_lid x) {
+    const uint32_t object = w->home[v].object;
+    const tw_elem elem = (tw_elem)w->c.f->object.at[object].elem;
+    const twi_lins *i = twi_lins_of(w->c.f, x);
+    if (i->elem != elem && i->op == TWI_CAST) /* as it was rounded */
+        x = twi_larg(w->c.f, x, 0);
+    twi_w_stripe_store(w, object, twi_ins_of(w->ir, v)->type.axes, twi_w_cast(w, elem, x));
+}
+
 /* ---- values
  * ---------------------------------------------------------------------------------------- */
 static twi_lid leaf_value(twi_lowering *w, twi_id v) {
@@ -108,9 +122,10 @@ static twi_lid settled_value(twi_lowering *w, twi_id v) {
     const twi_home *h = &w->home[v];
     if (!twi_w_is_home(w, v))
         return twi_w_carried(w, v);
+    const twi_type *t = &twi_ins_of(w->ir, v)->type;
     return h->kind == TWI_HOME_SSA
                ? h->ssa
-               : twi_w_stripe_load(w, h->object, twi_ins_of(w->ir, v)->type.axes);
+               : twi_w_cast(w, (tw_elem)t->elem, twi_w_stripe_load(w, h->object, t->axes));
 }
 
 /* Do its numbers lie inside -most .. most in every instance? */

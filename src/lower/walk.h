@@ -227,6 +227,9 @@ uint32_t twi_w_stripe(twi_lowering *w, twi_id v, tw_elem elem,
                       uint64_t axes); /* new private object */
 void twi_w_stripe_store(twi_lowering *w, uint32_t object, uint64_t axes, twi_lid x);
 twi_lid twi_w_stripe_load(twi_lowering *w, uint32_t object, uint64_t axes);
+/* The type that its stripe is of; stores x there, at the open digits. */
+tw_elem twi_w_kept_elem(const twi_lowering *w, twi_id v);
+void twi_w_keep(twi_lowering *w, twi_id v, twi_lid x);
 unsigned twi_w_stripe_index(twi_lowering *w, uint64_t axes, twi_lid *index);
 /* Slots of the axes: numbers of the open ones, extents; either may be NULL. Dimensions. */
 unsigned twi_w_slot_index(twi_lowering *w, uint64_t axes, twi_lid *index, int64_t *extent);
@@ -238,6 +241,12 @@ int twi_w_box_dimension(const twi_lowering *w, twi_id load);
 twi_lid twi_w_box_load(twi_lowering *w, twi_id load);
 /* n positions of its box, from the array: woven, or without lanes one after the other. */
 twi_lid twi_w_box_rows(twi_lowering *w, twi_id load, twi_lid first, unsigned n);
+/* A value that another frame makes is woven from its stripe into an object of boxes, of which a dot
+ * reads one at a time. Positions of a box of the frame that it is taken to; 1. */
+unsigned twi_w_carried_box(const twi_lowering *w, twi_id v);
+uint32_t twi_w_box_carrier(twi_lowering *w, twi_id v); /* makes the object */
+void twi_w_carry_boxes(twi_lowering *w, twi_id v);     /* fills it, in that frame */
+twi_lid twi_w_carried_boxes(twi_lowering *w, twi_id v);
 twi_lid twi_w_box_dot(twi_lowering *w, twi_id dot, twi_lid sum); /* sum and the open box */
 
 /* ---- access.c ---- */

@@ -59,14 +59,25 @@ twi_id twi_atom_load(const tw_ir *ir, twi_id dot, unsigned k) {
     return twi_ins_of(ir, x)->op == TWI_CAST ? twi_arg(ir, x, 0) : x;
 }
 
+bool twi_atom_loads(const tw_ir *ir, twi_id dot) {
+    return twi_ins_of(ir, twi_atom_load(ir, dot, 0))->op == TWI_LOAD &&
+           twi_ins_of(ir, twi_atom_load(ir, dot, 1))->op == TWI_LOAD;
+}
+
 static bool operand_fits(const tw_ir *ir, twi_id dot, unsigned k, const twi_atom_row *row,
                          twi_why *why) {
     const twi_id x = twi_atom_load(ir, dot, k);
     const twi_ins *i = twi_ins_of(ir, x);
     const char *name = twi_value_name(ir, dot), *operand = twi_value_name(ir, x);
+    if (i->op == TWI_NARROW && (tw_elem)i->attr == (tw_elem)row->elem)
+        return uses(ir, x) == 1 || twi_refuse(why, "value %s: atom %s, but %s has other uses", name,
+                                              row->name, operand);
     if (i->op != TWI_LOAD || i->nargs)
-        return twi_refuse(why, "value %s: atom %s takes what arrays hold, %s is computed", name,
-                          row->name, operand);
+        return twi_refuse(
+            why,
+            "value %s: atom %s takes what arrays hold or what is rounded to %s, %s is "
+            "computed",
+            name, row->name, tw_elem_name((tw_elem)row->elem), operand);
     if (stored(ir, x) != (tw_elem)row->elem)
         return twi_refuse(why, "value %s: atom %s takes %s, %s is of %s", name, row->name,
                           tw_elem_name((tw_elem)row->elem), operand, tw_elem_name(stored(ir, x)));

@@ -24,8 +24,10 @@ unsigned twi_atom_group(tw_elem elem);
 bool twi_atom_has_groups(const twi_atom_row *row); /* several */
 /* May the target use the atom for the dot, whatever the maps? Else why not. */
 bool twi_atom_fits(const tw_ir *ir, const twi_caps *caps, twi_id dot, unsigned atom, twi_why *why);
-/* What its operand k reads: the load, whose value it may cast to the type of the sum. */
+/* What its operand k reads: the load, whose value it may cast to the type of the sum, or what is
+ * computed. */
 twi_id twi_atom_load(const tw_ir *ir, twi_id dot, unsigned k);
+bool twi_atom_loads(const tw_ir *ir, twi_id dot); /* are both operands loads? */
 /* Number of the axis's atom digit; -1: it has none. */
 int twi_atom_digit(const twi_frame *f, unsigned axis);
 /* The axis of an operand that an atom takes whole boxes of; 0: none. */

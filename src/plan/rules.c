@@ -81,7 +81,7 @@ static bool digits_fit(const twi_judge *j, unsigned a, const twi_map *m) {
         if (level == TWI_LV_CLUSTER)
             return twi_refuse_map(j, a, m, "%s digits are not built yet", word) ||
                    twi_refused_for(j->why, TWI_WHY_LATER);
-        if (level == TWI_LV_ATOM && (i + 1u != m->n || j->ir->axis.at[a].kind != TWI_AXIS_FULL))
+        if (level == TWI_LV_ATOM && (i + 1u != m->n || parallel))
             return twi_refuse_map(j, a, m,
                                   "an atom digit ends the map of an axis that a dot folds");
         if (m->d[i].extent < 0 || (m->d[i].extent == 0 && (i || !open)))

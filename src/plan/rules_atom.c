@@ -15,11 +15,16 @@ typedef struct {
     unsigned axis; /* folded */
 } boxed;
 
-/* Positions that the last box has beyond the axis. */
+/* Positions that boxes have beyond the axis, at most; -1: not known. Of a serial axis those of the
+ * last block, which ends with a box. */
 static int64_t beyond(const boxed *b) {
     int64_t extent = 0;
+    const twi_axis *a = &b->j->ir->axis.at[b->axis];
     const bool known = twi_axis_span(b->j->ir, b->axis, &extent);
-    return known ? twi_map_extent(&b->f->map[b->axis]) - extent : -1;
+    const int64_t more = twi_map_extent(&b->f->map[b->axis]) - extent;
+    if (a->kind == TWI_AXIS_STEP)
+        return known && more == 0 ? 0 : b->row->k - 1;
+    return known ? more : -1;
 }
 
 /* An atom digit is the whole of its dot's box: the last one of the map, which covers the axis and
@@ -46,6 +51,20 @@ static bool pads_fit(const boxed *b, twi_id load, bool staged) {
                "value %s: atom %s takes whole boxes of %d, here %lld positions more: stage %s",
                b->name, b->row->name, b->row->k, (long long)beyond(b),
                twi_value_name(b->j->ir, load));
+}
+
+/* What is computed has the lanes, and comes from another frame, in boxes. */
+static bool computed_fits(const boxed *b, twi_id x) {
+    const char *name = twi_value_name(b->j->ir, x);
+    const twi_place *p = twi_plan_place(b->j->p, x);
+    if (twi_judge_level(b->f, twi_ins_of(b->j->ir, x)->type.axes, TWI_LV_LANE) == 1)
+        return twi_refuse(b->j->why, "value %s: atom %s: %s, which is computed, has no lanes",
+                          b->name, b->row->name, name);
+    return (p && p->to && &b->j->p->frame[p->to - 1u] == b->f) ||
+           twi_refuse(b->j->why,
+                      "value %s: atom %s reads boxes of what is computed: 'value %s: to %s via "
+                      "private'",
+                      b->name, b->row->name, name, twi_text(&b->j->ir->ctx->names, b->f->name));
 }
 
 /* One operand has a vector's lanes, the other none. */
@@ -90,9 +109,15 @@ static bool dot_fits(const boxed *b) {
     for (unsigned k = 0; k < 2; k++) {
         const twi_id x = twi_atom_load(ir, b->dot, k), arg = twi_arg(ir, b->dot, k);
         const twi_place *p = twi_plan_place(b->j->p, x), *q = twi_plan_place(b->j->p, arg);
-        if ((p && p->keep) || (q && q->keep))
+        if (twi_ins_of(ir, x)->op != TWI_LOAD) {
+            staged[k] = true;
+            if (!computed_fits(b, x))
+                return false;
+        } else if ((p && (p->keep || p->to)) || (q && (q->keep || q->to))) {
             return twi_refuse(b->j->why, "value %s: keep, but atom %s of %s reads boxes: stage it",
-                              twi_value_name(ir, p && p->keep ? x : arg), b->row->name, b->name);
+                              twi_value_name(ir, p && (p->keep || p->to) ? x : arg), b->row->name,
+                              b->name);
+        }
     }
     for (unsigned i = 0; i < b->j->p->stages; i++) {
         const twi_stage_plan *s = &b->j->p->stage[i];
@@ -117,7 +142,13 @@ static bool dot_fits(const boxed *b) {
     return true;
 }
 
-/* The axis of an atom digit is the dot's alone. */
+/* Is the value made in the frame, or taken there? */
+static bool is_in(const twi_judge *j, twi_id v, unsigned frame) {
+    const twi_place *p = twi_plan_place(j->p, v);
+    return (p ? p->frame : 0u) == frame || (p && p->to == frame + 1u);
+}
+
+/* The axis of an atom digit is the dot's alone, in its frame. */
 static bool axis_fits(const twi_judge *j, unsigned frame, unsigned axis) {
     const tw_ir *ir = j->ir;
     const twi_map *m = &j->p->frame[frame].map[axis];
@@ -137,7 +168,7 @@ static bool axis_fits(const twi_judge *j, unsigned frame, unsigned axis) {
         bool own = v == dot;
         for (unsigned k = 0; k < 2; k++)
             own = own || v == twi_arg(ir, dot, k) || v == twi_atom_load(ir, dot, k);
-        if (has && !own)
+        if (has && !own && is_in(j, v, frame))
             return twi_refuse_map(j, axis, m, "an atom digit of %s, but %s runs along %s too",
                                   twi_value_name(ir, dot), twi_value_name(ir, v),
                                   twi_judge_axis(j, axis));

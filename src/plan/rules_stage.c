@@ -266,10 +266,6 @@ static bool stage_fits(const twi_judge *j, const twi_stage_plan *s) {
         runs = runs || ((ins->type.axes >> a & 1) && twi_map_is_serial(&f->map[a]));
     if (!runs && s->shared)
         return twi_refuse(j->why, "stage %s: none of its axes has a serial digit", name);
-    if (!runs && j->p->frames > 1)
-        return twi_refuse(j->why,
-                          "stage %s: outside a serial region the plan has one frame, not %u", name,
-                          j->p->frames);
     if (!runs && ins->nargs)
         return twi_refuse(
             j->why, "stage %s: it takes values (an index, `else`): only in a serial region", name);

@@ -139,7 +139,8 @@ static int64_t block_columns(const twi_view *v, const twi_matrix *x, int64_t rn)
 
 static bool takes(const twi_view *v, const twi_matrix *x, unsigned atom) {
     twi_why why;
-    return twi_atom_row_of(atom)->k > 1 && twi_atom_fits(v->ir, v->caps, x->dot, atom, &why);
+    return twi_atom_row_of(atom)->k > 1 && twi_atom_loads(v->ir, x->dot) &&
+           twi_atom_fits(v->ir, v->caps, x->dot, atom, &why);
 }
 
 /* Threads that share columns read all rows each; those that share rows read and write all columns

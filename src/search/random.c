@@ -462,7 +462,7 @@ static void draw_atoms(draw *d) {
         const twi_id dot = d->v->all.at[i];
         bool drawn = twi_ins_of(d->v->ir, dot)->op != TWI_DOT;
         for (unsigned a = TWI_ATOMS; !drawn && a-- > 1;)
-            drawn = twi_atom_row_of(a)->k > 1 &&
+            drawn = twi_atom_row_of(a)->k > 1 && twi_atom_loads(d->v->ir, dot) &&
                     twi_atom_fits(d->v->ir, d->v->caps, dot, a, &why) && !chance(d, 4) &&
                     draw_atom(d, dot, a);
     }

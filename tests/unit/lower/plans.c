@@ -161,6 +161,37 @@ static const subject given_tiles[] = {
      "frame f: m = grid 2, slot 4 ; n = grid 2, lane 16 ; k = serial 3, loop 2, atom 32\n"
      "value dot.1: atom tdpbf16\n"
      "stage B: scratch, order k.loop n.lane k.atom\nentry main\n"},
+    /* one dot of two, its stage filled before the region; both, the second one's operand woven in
+     * its frame; ragged blocks, which end with zeros in boxes */
+    {"attention", "B=1 H=2 G=1 I=37 J=41 D=64 E=19", "T=bf16 CAUSAL=true", NULL,
+     "plan attention/0 class=free\n"
+     "frame f: b = grid 1 ; h = grid 2 ; i = grid 2, slot 2, lane 16 ; d = loop 64 ; e = loop 19 ; "
+     "j = serial 0, loop 8, slot 4\n"
+     "frame g: b = grid 1 ; h = grid 2 ; i = grid 2, slot 2, lane 16 ; d = loop 2, atom 32 ; "
+     "e = loop 19 ; j = serial 0, slot 32\n"
+     "value q: in g\nvalue K: in g\nvalue dot.1: in g, atom tdpbf16\nvalue narrow.1: keep stripe\n"
+     "stage q: scratch, order d.loop i.slot i.lane d.atom\nentry main\n"},
+    {"attention", "B=1 H=2 G=1 I=37 J=41 D=40 E=19", "T=bf16 CAUSAL=true", NULL,
+     "plan attention/0 class=free\n"
+     "frame f: b = grid 1 ; h = grid 2 ; i = grid 2, slot 2, lane 16 ; d = loop 40 ; "
+     "e = loop 4, slot 5 ; j = serial 0, loop 8, slot 4\n"
+     "frame g: b = grid 1 ; h = grid 2 ; i = grid 2, slot 2, lane 16 ; d = loop 2, atom 32 ; "
+     "e = loop 20 ; j = serial 0, slot 32\n"
+     "frame h: b = grid 1 ; h = grid 2 ; i = grid 2, slot 2, lane 16 ; d = loop 40 ; "
+     "e = loop 2, slot 10 ; j = serial 0, atom 32\n"
+     "value q: in g\nvalue K: in g\nvalue dot.1: in g, atom tdpbf16\n"
+     "value narrow.1: to h via private\nvalue V: in h\nvalue acc.2: in h, atom tdpbf16\n"
+     "stage q: scratch, order d.loop i.slot i.lane d.atom\n"
+     "stage K: scratch, order j.slot d.loop d.atom\n"
+     "stage V: scratch, order e.loop e.slot j.atom\nentry main\n"},
+    {"attention", "B=1 H=1 G=1 I=32 J=64 D=32 E=16", "T=bf16 CAUSAL=false", NULL,
+     "plan attention/0 class=free\n"
+     "frame f: b = grid 1 ; h = grid 1 ; i = grid 1, loop 2, lane 16 ; d = loop 32 ; "
+     "e = loop 4, slot 4 ; j = serial 2, loop 8, slot 4\n"
+     "frame h: b = grid 1 ; h = grid 1 ; i = grid 1, loop 2, lane 16 ; d = loop 32 ; "
+     "e = loop 2, slot 8 ; j = serial 2, loop 4, slot 4, atom 2\n"
+     "value q: keep stripe\nvalue narrow.1: to h via private\nvalue V: in h\n"
+     "value acc.2: in h, atom dpbf16\nentry main\n"},
 };
 static const subject random_tiles[] = {
     {"gemm", "M=9 N=35 K=96", "T=bf16", NULL, NULL},
