@@ -49,58 +49,69 @@ void twi_guard_free(twi_guarded *g) {
     g->map = NULL;
 }
 
-/* Calls fn with the address of each element in row-major order. */
-typedef void (*element_fn)(void *user, char *at, size_t k, size_t size);
-static void each(const twi_guarded *g, char *base, element_fn fn, void *user) {
-    int64_t at[TWI_MAX_RANK] = {0}, offset = 0;
-    for (size_t k = 0; k < g->n; k++) {
-        fn(user, base + offset * (int64_t)g->size, k, g->size);
-        for (unsigned d = g->rank; d-- > 0;) {
-            offset += g->stride[d];
-            if (++at[d] < g->extent[d])
-                break;
-            offset -= at[d] * g->stride[d];
-            at[d] = 0;
-        }
-    }
-}
+/* Elements that lie next to each other, from the k-th in row-major order on. */
+typedef struct {
+    char *at;
+    size_t k, bytes;
+} run;
 
-static void put(void *user, char *at, size_t k, size_t size) {
-    memcpy(at, (const char *)user + k * size, size);
-}
-static void get(void *user, char *at, size_t k, size_t size) {
-    memcpy((char *)user + k * size, at, size);
-}
-static void fill(void *user, char *at, size_t k, size_t size) {
-    (void)k;
-    memset(at, *(const int *)user, size);
+/* The next one (bytes 0: the first); addresses only grow. False: that was the last. */
+static bool next_run(const twi_guarded *g, run *r) {
+    unsigned outer = g->rank;
+    size_t count = 1;
+    while (outer > 0 && g->stride[outer - 1] == (int64_t)count)
+        count *= (size_t)g->extent[--outer];
+    r->k += r->bytes / g->size;
+    if (r->k >= g->n)
+        return false;
+    size_t rest = r->k / count;
+    int64_t offset = 0;
+    for (unsigned d = outer; d-- > 0; rest /= (size_t)g->extent[d])
+        offset += (int64_t)(rest % (size_t)g->extent[d]) * g->stride[d];
+    r->at = g->data + offset * (int64_t)g->size;
+    r->bytes = count * g->size;
+    return true;
 }
 
 void twi_guard_put(twi_guarded *g, const void *dense) {
-    int poison = POISON;
-    union {
-        const void *in;
-        void *out;
-    } from = {dense};
-    each(g, g->data, dense ? put : fill, dense ? from.out : &poison);
+    for (run r = {0}; next_run(g, &r);)
+        if (dense)
+            memcpy(r.at, (const char *)dense + r.k * g->size, r.bytes);
+        else
+            memset(r.at, POISON, r.bytes);
 }
 
-void twi_guard_get(const twi_guarded *g, void *dense) { each(g, g->data, get, dense); }
+void twi_guard_get(const twi_guarded *g, void *dense) {
+    for (run r = {0}; next_run(g, &r);)
+        memcpy((char *)dense + r.k * g->size, r.at, r.bytes);
+}
+
+bool twi_guard_holds(const twi_guarded *g, const void *dense) {
+    bool same = true;
+    for (run r = {0}; same && next_run(g, &r);)
+        same = memcmp(r.at, (const char *)dense + r.k * g->size, r.bytes) == 0;
+    return same;
+}
+
+/* The first byte of from .. to that is not the pattern's; `to`: all are. */
+static const char *first_strange(const char *from, const char *to) {
+    while (from < to && *(const unsigned char *)from == PATTERN)
+        from++;
+    return from;
+}
 
 bool twi_guard_intact(const twi_guarded *g, int64_t *at) {
-    const size_t page = (g->mapped - g->zone) / 2, from = (size_t)(g->data - (g->map + page));
-    void *copy = mmap(NULL, g->zone, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    int pattern = PATTERN;
-    *at = 0;
-    if (copy == MAP_FAILED)
-        return false;
-    memcpy(copy, g->map + page, g->zone);
-    each(g, (char *)copy + from, fill, &pattern);
-    bool intact = true;
-    for (size_t k = 0; k < g->zone && intact; k++) {
-        intact = ((const unsigned char *)copy)[k] == PATTERN;
-        *at = ((int64_t)k - (int64_t)from) / (int64_t)g->size - (k < from);
-    }
-    (void)munmap(copy, g->zone);
+    const size_t page = (g->mapped - g->zone) / 2;
+    const char *beside = g->map + page, *end = beside + g->zone;
+    run r = {0};
+    bool intact = true, more;
+    do {
+        more = next_run(g, &r);
+        const char *to = more ? r.at : end, *strange = first_strange(beside, to);
+        const int64_t from_first = (int64_t)(strange - g->data);
+        intact = strange == to;
+        *at = from_first / (int64_t)g->size - (from_first < 0);
+        beside = r.at + r.bytes;
+    } while (more && intact);
     return intact;
 }

@@ -25,6 +25,7 @@ bool twi_guard_make(twi_guarded *g, const tw_ir *ir, uint32_t array, twi_placing
 void twi_guard_free(twi_guarded *g);
 void twi_guard_put(twi_guarded *g, const void *dense); /* NULL: poison */
 void twi_guard_get(const twi_guarded *g, void *dense);
+bool twi_guard_holds(const twi_guarded *g, const void *dense); /* these elements, to the bit? */
 /* Is every byte that is no element as it was? Else *at says where, in elements from element 0. */
 bool twi_guard_intact(const twi_guarded *g, int64_t *at);
 

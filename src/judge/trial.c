@@ -57,11 +57,7 @@ static twi_ran inspect(twi_unit *u, const arrays *a, twi_outcome *out) {
                            name, (long long)at);
             return note(out, TWI_RAN_STRAY, text);
         }
-        if (u->ir->array.at[k].role != TWI_IN || !a->g[k].n)
-            continue;
-        char *now = twi_alloc(u->arena, a->g[k].n * a->g[k].size);
-        twi_guard_get(&a->g[k], now);
-        if (memcmp(now, u->input[k], a->g[k].n * a->g[k].size) != 0) {
+        if (u->ir->array.at[k].role == TWI_IN && !twi_guard_holds(&a->g[k], u->input[k])) {
             (void)snprintf(text, sizeof text, "changed its input %.100s", name);
             return note(out, TWI_RAN_INPUT, text);
         }

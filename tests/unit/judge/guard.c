@@ -56,6 +56,10 @@ static void round_trip(void **state) {
         twi_guard_put(&g, in);
         twi_guard_get(&g, out);
         assert_memory_equal(in, out, sizeof in);
+        assert_true(twi_guard_holds(&g, in));
+        g.data[0]++;
+        assert_false(twi_guard_holds(&g, in));
+        twi_guard_put(&g, in);
         assert_true(twi_guard_intact(&g, &at));
         twi_guard_put(&g, NULL); /* poison is no value that was there */
         twi_guard_get(&g, out);
@@ -63,6 +67,25 @@ static void round_trip(void **state) {
             assert_true(out[j] != in[j]);
         twi_guard_free(&g);
     }
+}
+
+/* A strided row ends in a gap of its own: the byte behind it is no element. */
+static void between_rows(void **state) {
+    tw_context *ctx = *state;
+    twi_guarded g;
+    int64_t at;
+    assert_true(twi_guard_make(&g, ir_of(ctx, 3, 5), 1, TWI_AT_END, true));
+    twi_guard_put(&g, NULL);
+    for (int64_t e = 0; e < 2 * g.stride[0] + 2 * 4; e++) {
+        const bool element = e % g.stride[0] % 2 == 0 && e % g.stride[0] < 10;
+        char *byte = g.data + e * (int64_t)g.size + 3;
+        const char kept = *byte;
+        *byte = (char)(kept + 1);
+        assert_int_equal(twi_guard_intact(&g, &at), element);
+        assert_true(element || at == e);
+        *byte = kept;
+    }
+    twi_guard_free(&g);
 }
 
 /* A byte written before, behind or between the elements is noticed. */
@@ -141,6 +164,7 @@ static int drop(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(round_trip, make, drop),
                                        cmocka_unit_test_setup_teardown(stray_bytes, make, drop),
+                                       cmocka_unit_test_setup_teardown(between_rows, make, drop),
                                        cmocka_unit_test_setup_teardown(guard_pages, make, drop),
                                        cmocka_unit_test_setup_teardown(empty, make, drop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
