@@ -75,7 +75,7 @@ typedef struct tw_verify_options {
     size_t n_pins;
     bool canonical;
     const char *plan;         /* of cases with default_plan: NULL "default", or "best" */
-    const char *fixture;      /* NULL: all but zero */
+    const char *fixture;      /* NULL: all but zero; several with commas between them */
     uint64_t seed;            /* of the fixtures; default 1 */
     int jobs;                 /* child processes at a time; 0: one a core */
     int run_limit_ms;         /* one plan on one fixture; default 20000; 120000 more on OpenCL,

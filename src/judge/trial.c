@@ -214,9 +214,8 @@ static uint32_t all(const twi_unit *u) { return (uint32_t)(u->to - u->from + 1) 
 /* Makes the at-th one's fixture the one at hand; its trial. */
 static uint32_t go_to(twi_unit *u, uint32_t at) {
     const twi_fixture fixture = (twi_fixture)(u->from + at / u->trials);
-    const bool other = u->fixture != fixture;
     u->fixture = fixture;
-    if (other && twi_unit_wants(u, fixture))
+    if (twi_unit_wants(u, fixture))
         twi_unit_inputs(u);
     return at % u->trials;
 }
@@ -303,7 +302,6 @@ bool twi_trials_run(twi_unit *u) {
     }
     while ((s.first = unfinished(u)) < all(u)) {
         twi_child child;
-        u->fixture = TWI_FIX_NONE; /* the child makes the inputs */
         if (!twi_child_start(&child, false, run_series, &s))
             return false;
         const bool by_itself = watch(&child, limit_ms);

@@ -67,6 +67,9 @@ static bool make_shared(twi_unit *u) {
 }
 
 void twi_unit_inputs(twi_unit *u) {
+    if (u->filled == u->fixture)
+        return;
+    u->filled = u->fixture;
     for (uint32_t a = 1; a < u->ir->array.n; a++)
         if (u->input[a])
             twi_fixture_fill(u->ir, a, u->fixture, u->o->seed, u->input[a]);
@@ -80,14 +83,16 @@ void twi_unit_inputs(twi_unit *u) {
 }
 
 bool twi_unit_wants(const twi_unit *u, twi_fixture fixture) {
-    if (u->o->fixture)
-        return strcmp(u->o->fixture, twi_fixture_name(fixture)) == 0;
-    return fixture != TWI_FIX_ZERO;
+    const uint32_t named = twi_fixtures_named(u->o->fixture);
+    return u->o->fixture ? named >> fixture & 1u : fixture != TWI_FIX_ZERO;
 }
 
-/* Those from .. to: run, then judged one by one. */
+/* Those from .. to: run, then judged one by one. Inputs of one alone are made before there is a
+ * child, which finds them; of several each side makes its own. */
 static void fixtures(twi_unit *u) {
-    u->fixture = TWI_FIX_NONE; /* whoever runs them makes the inputs */
+    u->fixture = u->from;
+    if (u->from == u->to && twi_unit_wants(u, u->fixture))
+        twi_unit_inputs(u);
     if (!twi_trials_run(u)) {
         refused(u, "-", "a child process could not be made");
         return;

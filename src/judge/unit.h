@@ -56,11 +56,12 @@ typedef struct {
     bool lost;            /* in a child: the device is of no use any more */
     /* of the fixture at hand */
     twi_fixture fixture;
-    void **input;     /* dense, by array id: in, inout */
-    uint64_t *scalar; /* bits by id */
-    size_t *offset;   /* of each out and inout array in a pass's results, by array id */
-    size_t results;   /* bytes of a pass's results */
-    char *shared;     /* [fixture]: outcomes, then results: [trial][pass] */
+    void **input;       /* dense, by array id: in, inout */
+    twi_fixture filled; /* whose values those are */
+    uint64_t *scalar;   /* bits by id */
+    size_t *offset;     /* of each out and inout array in a pass's results, by array id */
+    size_t results;     /* bytes of a pass's results */
+    char *shared;       /* [fixture]: outcomes, then results: [trial][pass] */
 } twi_unit;
 
 enum { TWI_PASSES = 2 };
@@ -74,7 +75,7 @@ char *twi_result_of(const twi_unit *u, uint32_t trial, unsigned pass, uint32_t a
 
 void twi_unit_run(twi_unit *u); /* unit.c: the whole case */
 bool twi_unit_wants(const twi_unit *u, twi_fixture fixture);
-void twi_unit_inputs(twi_unit *u); /* unit.c: those of the fixture at hand */
+void twi_unit_inputs(twi_unit *u); /* unit.c: those of the fixture at hand, unless they are */
 bool twi_unit_plans(twi_unit *u);  /* plans.c: trials, built */
 bool twi_trials_run(twi_unit *u);  /* trial.c: all on the fixtures from .. to */
 void twi_unit_judge(twi_unit *u);  /* verdict.c: a row a trial */

@@ -203,7 +203,7 @@ static tw_status ask_device(tw_context *ctx, tw_verify_options *o) {
 /* Else every row would be missing, or of something else than was asked. */
 static bool sensible(const board *b) {
     twi_diags *d = &b->ctx->diags;
-    if (b->o->fixture && twi_fixture_named(b->o->fixture) == TWI_FIX_NONE) {
+    if (b->o->fixture && !twi_fixtures_named(b->o->fixture)) {
         twi_error(d, TWI_E_PATH_ARGUMENT, (twi_loc){0, 0},
                   "normal, negative, cancel, special, exact, zero", "there is no fixture '%.200s'",
                   b->o->fixture);

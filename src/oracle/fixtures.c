@@ -25,6 +25,22 @@ twi_fixture twi_fixture_named(const char *name) {
     return TWI_FIX_NONE;
 }
 
+uint32_t twi_fixtures_named(const char *list) {
+    uint32_t found = 0;
+    while (list) {
+        const size_t n = strcspn(list, ",");
+        uint32_t one = 0;
+        for (unsigned f = TWI_FIX_NORMAL; f < TWI_FIXTURES; f++)
+            if (strlen(names[f]) == n && strncmp(names[f], list, n) == 0)
+                one = UINT32_C(1) << f;
+        if (!one)
+            return 0;
+        found |= one;
+        list = list[n] ? list + n + 1 : NULL;
+    }
+    return found;
+}
+
 const char *twi_fixture_name(twi_fixture fixture) {
     return (unsigned)fixture < TWI_FIXTURES ? names[fixture] : "";
 }

@@ -19,6 +19,8 @@ typedef enum {
 } twi_fixture;
 
 twi_fixture twi_fixture_named(const char *name); /* normal negative cancel special exact zero */
+/* Of names with commas between them: bits by number; 0: one of them is none, or there is none. */
+uint32_t twi_fixtures_named(const char *list);
 const char *twi_fixture_name(twi_fixture fixture);
 /* Fills a dense row-major buffer of the array's storage type and extents (the IR is specialised).
  */

@@ -20,6 +20,8 @@
 #include <stdlib.h>
 
 enum { ROUNDS_LEAST = 5, ROUNDS_ENOUGH = 25, CONFIRMED = 4, CONFIRM_ROUNDS = 11, LONGEST = 6 };
+/* Of what is left of the budget when the phase begins. */
+static const double RACE_SHARE = 0.6;
 
 static const struct {
     const char *name;
@@ -39,9 +41,18 @@ tw_tune_options tw_tune_options_defaults(void) {
     return (tw_tune_options){.effort = TW_EFFORT_MEASURE, .seed = 1};
 }
 
+bool twi_tune_asked(const twi_tuning *t) { return t->o->stop && *t->o->stop; }
+
+void twi_tune_phase(twi_tuning *t, double share) {
+    const int64_t now = twi_now_ns(), left = t->end_ns - now;
+    t->until_ns = t->end_ns ? now + (int64_t)(left > 0 ? (double)left * share : 0) : 0;
+    t->stop = twi_tune_asked(t);
+}
+
 bool twi_tune_over(twi_tuning *t) {
-    if ((t->o->stop && *t->o->stop) || (t->end_ns && twi_now_ns() > t->end_ns))
-        t->stop = 1;
+    const bool late = t->until_ns && twi_now_ns() > t->until_ns;
+    t->late = t->late || late;
+    t->stop = t->stop || late || twi_tune_asked(t);
     return t->stop != 0;
 }
 
@@ -89,11 +100,12 @@ typedef struct {
     twi_tuning *t;
     twi_worker *w;
     uint32_t done;
+    unsigned due; /* rounds that are run whatever the time */
 } course;
 
 static twi_sampled sample(void *user, uint32_t k, unsigned round, double *ns) {
     course *c = user;
-    if (twi_tune_over(c->t))
+    if (round < c->due ? twi_tune_asked(c->t) : twi_tune_over(c->t))
         return TWI_STOP;
     twi_tune_tell(c->t, "timed", ++c->done, 0);
     return twi_worker_time(c->w, k, round, ns);
@@ -154,7 +166,7 @@ static void take_losses(twi_tuning *t, const twi_worker *w, twi_contender *const
 static void run_course(twi_tuning *t, twi_contender *const *of, uint32_t n, bool confirm,
                        twi_race_result *out) {
     twi_worker w = make_worker(t, of, n);
-    course c = {.t = t, .w = &w};
+    course c = {.t = t, .w = &w, .due = confirm ? CONFIRM_ROUNDS : 0};
     w.rebuild = confirm;
     t->worker = &w;
     twi_race_run(&(twi_race){.arena = t->arena,
@@ -171,10 +183,14 @@ static void run_course(twi_tuning *t, twi_contender *const *of, uint32_t n, bool
     take_losses(t, &w, of);
 }
 
+static bool right(const twi_contender *c) {
+    return c->chosen && c->verdict && strcmp(c->verdict, "right") == 0;
+}
+
 static uint32_t right_ones(twi_tuning *t, twi_contender **of) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < t->n; k++)
-        if (t->at[k].chosen && t->at[k].verdict && strcmp(t->at[k].verdict, "right") == 0)
+        if (right(&t->at[k]))
             of[n++] = &t->at[k];
     return n;
 }
@@ -184,7 +200,7 @@ static int by_median(const void *x, const void *y) {
     return (a->median_ns > b->median_ns) - (a->median_ns < b->median_ns);
 }
 
-/* The first and those that may be as good. */
+/* The first and those that may be as good; without a round, the one that the model likes best. */
 static uint32_t race(twi_tuning *t, twi_contender **of, uint32_t n) {
     twi_race_result r;
     uint32_t kept = 0;
@@ -201,6 +217,8 @@ static uint32_t race(twi_tuning *t, twi_contender **of, uint32_t n) {
         if (r.leader < n && r.at[k].in && of[k]->median_ns <= r.at[r.leader].median_ns * 1.05)
             of[kept++] = of[k];
     qsort(of, kept, sizeof *of, by_median);
+    if (!kept && t->late && right(of[0]))
+        return 1;
     return kept < CONFIRMED ? kept : CONFIRMED;
 }
 
@@ -218,12 +236,12 @@ static void confirm(twi_tuning *t, twi_contender **of, uint32_t n) {
     bool first = false;
     for (uint32_t k = 0; k < n; k++)
         first = first || of[k] == &t->at[0];
-    if (!first && t->at[0].verdict && strcmp(t->at[0].verdict, "right") == 0)
+    n = twi_tune_again(t, of, n);
+    if (!first && right(&t->at[0]))
         all[m++] = &t->at[0];
     for (uint32_t k = 0; k < n; k++)
-        if (twi_tune_again(t, of[k]))
-            all[m++] = of[k];
-    if (!m || twi_tune_over(t))
+        all[m++] = of[k];
+    if (!n || twi_tune_asked(t))
         return;
     run_course(t, all, m, true, &r);
     if (r.leader >= m)
@@ -291,18 +309,14 @@ static tw_status measure(twi_tuning *t) {
     twi_tune_recall(t);
     tw_status status = twi_tune_verdicts(t);
     uint32_t n = right_ones(t, of);
-    if (n && !twi_tune_over(t) && status == TW_OK) {
+    if (n && status == TW_OK && !twi_tune_asked(t)) {
+        twi_tune_phase(t, RACE_SHARE);
         n = race(t, of, n);
-        const bool late = t->stop && !(t->o->stop && *t->o->stop);
-        if (late) { /* the budget ends the race; the best so far is confirmed all the same */
-            t->stop = 0;
-            t->end_ns = 0;
-        }
-        if (n && !t->stop)
+        twi_tune_phase(t, 1);
+        if (n && !t->stop) /* whatever the time: the best so far is confirmed */
             confirm(t, of, n);
-        t->result->stopped = t->result->stopped || late;
     }
-    t->result->stopped = t->result->stopped || t->stop;
+    t->result->stopped = t->late || twi_tune_asked(t);
     if (!twi_tune_record(t) && status == TW_OK)
         status = TW_ERR_ENV;
     if (status != TW_OK || t->result->winner || t->result->stopped)

@@ -2,11 +2,16 @@
  * The oracle's word on contenders, through verify: built in batches, run in children under guards,
  * on several fixtures.
  */
+#include "base/clock.h"
+#include "oracle/fixtures.h"
 #include "tilewright/judge.h"
 #include "tune/codes.h"
 #include "tune/tune.h"
 
 #include <stdlib.h>
+
+/* Of what is left of the budget after the first wave; the rest is for timing. */
+static const double LATER_WAVES = 0.5;
 
 enum { MOST_CASES = 64, OPS_BITS = 25, RUN_MS = 10000, BUILD_MS = 120000 };
 
@@ -14,6 +19,7 @@ typedef struct {
     twi_tuning *t;
     twi_contender **of; /* by number in `how` */
     bool *proved;
+    size_t *heard; /* fixtures */
     size_t n, rows, expected;
 } hearing;
 
@@ -31,8 +37,7 @@ static void hear(void *user, const tw_verify_row *row) {
     const size_t k = strtoull(row->how, NULL, 10);
     h->rows++;
     twi_tune_tell(t, "judged", h->rows, h->expected);
-    if (twi_tune_over(t))
-        t->stop = 1;
+    (void)twi_tune_over(t);
     if (k >= h->n || *row->how < '0' || *row->how > '9') { /* of a whole case */
         for (size_t i = 0; row->failed && i < h->n; i++)
             if (!h->proved[i] && !h->of[i]->verdict) {
@@ -48,23 +53,27 @@ static void hear(void *user, const tw_verify_row *row) {
                              : twi_format(t->arena, "%s: %s: got %s, want %s", row->fixture,
                                           row->element, row->got, row->want);
     }
+    h->heard[k]++;
     h->proved[k] = h->proved[k] || strcmp(row->verdict, "right") == 0;
 }
 
-/* One fixture (NULL: all) on those that nothing speaks against yet. */
-static tw_status judge(twi_tuning *t, hearing *h, const char *fixture, uint64_t seed) {
-    tw_verify_options o = tw_verify_options_defaults();
+static size_t cases_at_once(const twi_tuning *t) {
     const long cores = t->path.where.kind == TWI_WHERE_CPU ? (long)t->path.where.caps.units : 1;
-    const size_t cases = (size_t)(cores < 1 ? 1 : cores > MOST_CASES ? MOST_CASES : cores);
+    return (size_t)(cores < 1 ? 1 : cores > MOST_CASES ? MOST_CASES : cores);
+}
+
+/* Those from .. to on the fixtures (NULL: all). */
+static tw_status judge(hearing *h, size_t from, size_t to, const char *fixtures, uint64_t seed) {
+    twi_tuning *t = h->t;
+    tw_verify_options o = tw_verify_options_defaults();
+    const size_t cases = cases_at_once(t), n = to - from;
     tw_verify_case *c = TWI_NEW_N(t->arena, tw_verify_case, cases + 1);
-    tw_source *plan = TWI_NEW_N(t->arena, tw_source, h->n + 1);
-    size_t at = 0, used = 0;
-    for (size_t k = 0; k < cases && at < h->n; k++) {
-        const size_t from = used, to = h->n * (k + 1) / cases;
-        for (; at < to; at++)
-            if (!h->of[at]->verdict)
-                plan[used++] = (tw_source){twi_format(t->arena, "%zu", at), h->of[at]->text,
-                                           strlen(h->of[at]->text)};
+    tw_source *plan = TWI_NEW_N(t->arena, tw_source, n + 1);
+    for (size_t k = 0; k < n; k++) {
+        const char *text = h->of[from + k]->text;
+        plan[k] = (tw_source){twi_format(t->arena, "%zu", from + k), text, strlen(text)};
+    }
+    for (size_t k = 0; k < cases; k++)
         c[k] = (tw_verify_case){.ir = t->program,
                                 .types = "",
                                 .text = "",
@@ -72,9 +81,8 @@ static tw_status judge(twi_tuning *t, hearing *h, const char *fixture, uint64_t 
                                 .n_dims = t->compile->n_dims,
                                 .scalars = t->o->scalars,
                                 .n_scalars = t->o->n_scalars,
-                                .plans = plan + from,
-                                .n_plans = used - from};
-    }
+                                .plans = plan + n * k / cases,
+                                .n_plans = n * (k + 1) / cases - n * k / cases};
     size_t full = 0;
     for (size_t k = 0; k < cases; k++)
         if (c[k].n_plans)
@@ -84,15 +92,13 @@ static tw_status judge(twi_tuning *t, hearing *h, const char *fixture, uint64_t 
     o.pins = t->compile->pins;
     o.n_pins = t->compile->n_pins;
     o.canonical = t->compile->canonical;
-    o.fixture = fixture;
+    o.fixture = fixtures;
     o.seed = seed;
     o.max_ops = UINT64_C(1) << OPS_BITS;
     o.run_limit_ms = t->o->run_limit_ms ? t->o->run_limit_ms : RUN_MS;
     o.build_limit_ms = BUILD_MS;
     o.memory_limit = UINT64_C(1) << 33;
     o.stop = &t->stop;
-    h->rows = 0;
-    h->expected = used;
     twi_shelf *shelf = t->ctx->shelf; /* batches are not worth keeping */
     t->ctx->shelf = NULL;
     const tw_status status = full ? tw_verify(t->ctx, c, full, &o, hear, h) : TW_OK;
@@ -103,20 +109,21 @@ static tw_status judge(twi_tuning *t, hearing *h, const char *fixture, uint64_t 
 static hearing gather(twi_tuning *t) {
     hearing h = {.t = t,
                  .of = TWI_NEW_N(t->arena, twi_contender *, t->n + 1),
-                 .proved = TWI_NEW_N(t->arena, bool, t->n + 1)};
+                 .proved = TWI_NEW_N(t->arena, bool, t->n + 1),
+                 .heard = TWI_NEW_N(t->arena, size_t, t->n + 1)};
     for (uint32_t k = 0; k < t->n; k++)
         if (t->at[k].chosen && !t->at[k].known)
             h.of[h.n++] = &t->at[k];
     return h;
 }
 
-/* Who has passed all that was asked, and some of it proved something? */
-static void conclude(twi_tuning *t, hearing *h, bool all) {
+/* Who was heard on all that was asked, with nothing against it, and some of it proved something? */
+static void conclude(twi_tuning *t, hearing *h, size_t asked) {
     size_t wrong = 0;
     for (size_t k = 0; k < h->n; k++) {
         twi_contender *c = h->of[k];
         wrong += c->verdict && strcmp(c->verdict, "wrong") == 0;
-        if (c->verdict || !all)
+        if (c->verdict || h->heard[k] < asked)
             continue;
         c->verdict = h->proved[k] ? "right" : "refused";
         c->note = h->proved[k] ? "" : "no fixture proves anything";
@@ -128,29 +135,56 @@ static void conclude(twi_tuning *t, hearing *h, bool all) {
                  wrong, h->n);
 }
 
+/* How many at once after `done` took so long: as many as the phase has time for. */
+static size_t next_wave(const twi_tuning *t, size_t done, size_t left, int64_t took_ns) {
+    const size_t first = 2 * cases_at_once(t);
+    if (!done)
+        return left < first ? left : first;
+    const double each = (double)took_ns / (double)done,
+                 time = t->until_ns ? (double)(t->until_ns - twi_now_ns()) : each * (double)left;
+    return time >= each * (double)left ? left : time < each ? 0 : (size_t)(time / each);
+}
+
 tw_status twi_tune_verdicts(twi_tuning *t) {
-    static const char *const usual[] = {"normal", "special"};
-    hearing h = gather(t);
     const bool all = t->o->effort != TW_EFFORT_MEASURE;
+    const size_t asked = all ? TWI_FIXTURES - 2 : 2; /* zero proves nothing */
+    hearing h = gather(t);
     tw_status status = TW_OK;
-    size_t done = 0;
-    if (all && !t->stop) {
-        status = judge(t, &h, NULL, t->o->seed);
-        done = 2;
+    const int64_t from = twi_now_ns();
+    h.expected = h.n * asked;
+    for (size_t done = 0, wave; done < h.n && status == TW_OK; done += wave) {
+        twi_tune_phase(t, done ? LATER_WAVES : 1);
+        if (twi_tune_over(t))
+            break;
+        wave = next_wave(t, done, h.n - done, twi_now_ns() - from);
+        t->late = t->late || !wave;
+        if (!wave)
+            break;
+        status = judge(&h, done, done + wave, all ? NULL : "normal,special", t->o->seed);
     }
-    while (!all && status == TW_OK && done < 2 && !t->stop)
-        status = judge(t, &h, usual[done++], t->o->seed);
-    conclude(t, &h, status == TW_OK && done == 2 && !t->stop);
+    conclude(t, &h, asked);
     return status;
 }
 
-bool twi_tune_again(twi_tuning *t, twi_contender *c) {
-    bool proved = false;
-    hearing h = {.t = t, .of = &c, .proved = &proved, .n = 1};
-    const char *before = c->verdict;
-    c->verdict = NULL;
-    const tw_status status = judge(t, &h, "normal", t->o->seed + 1);
-    if (!c->verdict && status == TW_OK)
-        c->verdict = before;
-    return c->verdict == before;
+uint32_t twi_tune_again(twi_tuning *t, twi_contender **of, uint32_t n) {
+    hearing h = {.t = t,
+                 .of = TWI_NEW_N(t->arena, twi_contender *, n + 1),
+                 .proved = TWI_NEW_N(t->arena, bool, n + 1),
+                 .heard = TWI_NEW_N(t->arena, size_t, n + 1),
+                 .n = n,
+                 .expected = n};
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        h.of[k] = of[k];
+        of[k]->verdict = NULL;
+    }
+    const tw_status status = judge(&h, 0, n, "normal", t->o->seed + 1);
+    for (uint32_t k = 0; k < n; k++) {
+        if (h.of[k]->verdict)
+            continue;
+        h.of[k]->verdict = "right"; /* as it was */
+        if (status == TW_OK && h.heard[k])
+            of[kept++] = h.of[k];
+    }
+    return kept;
 }

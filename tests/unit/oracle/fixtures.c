@@ -14,6 +14,12 @@ static void test_names(void **state) {
         assert_int_equal(twi_fixture_named(twi_fixture_name((twi_fixture)f)), f);
     assert_int_equal(twi_fixture_named("Normal"), TWI_FIX_NONE);
     assert_int_equal(twi_fixture_named(""), TWI_FIX_NONE);
+    assert_int_equal(twi_fixtures_named("zero,normal"),
+                     UINT32_C(1) << TWI_FIX_ZERO | UINT32_C(1) << TWI_FIX_NORMAL);
+    assert_int_equal(twi_fixtures_named("normal"), UINT32_C(1) << TWI_FIX_NORMAL);
+    static const char *const wrong[] = {"", "norm", "normal,", ",normal", "normal,Zero"};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
+        assert_int_equal(twi_fixtures_named(wrong[k]), 0);
 }
 
 /* A copy kernel: an array X of the type. */
