@@ -76,24 +76,35 @@ enum {
     "#define @@(a, v, s) ((a) / (v))\n"                                                            \
     "#endif\n"
 
-/* x * 2^n for x of exp's reduced argument, in [1/2, 2): by n's halves, the first product exact.
- * Below half the least subnormal the result is 0, and no product makes it: where a lane's result is
- * subnormal or lost, x86 takes a hundred cycles for the vector. */
+/* exp's last step (loop/scalar.h), x * 2^n by n's halves, the first product exact. What comes to 0
+ * or to infinity is chosen by n, and no product makes it: where a lane's result is subnormal or
+ * lost, x86 takes a hundred cycles for the vector. */
 #define SCALE                                                                                      \
     "#define @@(x, n) ({ \\\n"                                                                     \
-    "    const $S n_ = (n); const $I none_ = ($I)(n_ < -150.5f); \\\n"                             \
-    "    const $I k_ = ($I)($U)(($U)(n_ + 0x1.8p+23f) - 0x4b400000u) & ~none_, h_ = k_ >> 1; "     \
+    "    const $S n_ = (n); const $I none_ = ($I)(n_ < -150.5f), all_ = ($I)(n_ > 128.5f); \\\n"   \
+    "    const $I far_ = none_ | all_; \\\n"                                                       \
+    "    const $I k_ = ($I)($U)(($U)(n_ + 0x1.8p+23f) - 0x4b400000u) & ~far_, h_ = k_ >> 1; "      \
     "\\\n"                                                                                         \
     "    const $S f_ = ($S)((($U)h_ << 23) + 0x3f800000u); \\\n"                                   \
     "    const $S g_ = ($S)((($U)(k_ - h_) << 23) + 0x3f800000u); \\\n"                            \
-    "    ($S)(($I)((x) * f_ * g_) & ~none_); })\n"
+    "    ($S)((($I)((x) * f_ * g_) & ~far_) | (all_ & 0x7f800000)); })\n"
 #define SCALE_ONE                                                                                  \
     "#define @@(x, n) ({ \\\n"                                                                     \
-    "    const $S n_ = (n); const int none_ = n_ < -150.5f; \\\n"                                  \
-    "    const $I k_ = none_ ? 0 : (union { $S f; $I i; }){n_ + 0x1.8p+23f}.i - 0x4b400000; \\\n"  \
+    "    const $S n_ = (n); const int far_ = n_ < -150.5f || n_ > 128.5f; \\\n"                    \
+    "    const $I k_ = far_ ? 0 : (union { $S f; $I i; }){n_ + 0x1.8p+23f}.i - 0x4b400000; \\\n"   \
     "    const $U h_ = ($U)(k_ >> 1), g_ = ($U)k_ - h_; \\\n"                                      \
     "    const $S f_ = (x) * (union { $U u; $S f; }){(h_ << 23) + 0x3f800000u}.f; \\\n"            \
-    "    none_ ? 0.0f : f_ * (union { $U u; $S f; }){(g_ << 23) + 0x3f800000u}.f; })\n"
+    "    !far_ ? f_ * (union { $U u; $S f; }){(g_ << 23) + 0x3f800000u}.f \\\n"                    \
+    "          : n_ < 0 ? 0.0f : __builtin_inff(); })\n"
+/* The instruction gives infinity itself, of NaN and infinity too, which exp's polynomial makes of
+ * infinity. */
+#define SCALE_X86                                                                                  \
+    "#if defined __AVX512F__ && defined __AVX512VL__\n"                                            \
+    "#define @@(x, n) ({ \\\n"                                                                     \
+    "    const $S n_ = (n); \\\n"                                                                  \
+    "    ($S)__builtin_ia32_scalefp$P((x), n_, ($S){0}, \\\n"                                      \
+    "        __builtin_ia32_cmpp$P(n_, ($S){0} - 150.5f, 5, -1$D)$D); })\n"                        \
+    "#else\n" SCALE "#endif\n"
 
 /* x86's builtin of a vector of 16 for which compilers find no single instruction, else the text. */
 #define SIXTEEN(builtin, call, text)                                                               \
@@ -424,13 +435,7 @@ static const twi_part parts[] = {
      NULL},
     {"blend", ANY, true, false, BLEND, NULL},
     {"scale", FLOAT, false, false, SCALE_ONE, NULL},
-    {"scale", FLOAT, true, false, SCALE,
-     "#if defined __AVX512F__ && defined __AVX512VL__\n"
-     "#define @@(x, n) ({ \\\n"
-     "    const $S n_ = (n); \\\n"
-     "    ($S)__builtin_ia32_scalefp$P((x), n_, ($S){0}, \\\n"
-     "        __builtin_ia32_cmpp$P(n_, ($S){0} - 150.5f, 5, -1$D)$D); })\n"
-     "#else\n" SCALE "#endif\n"},
+    {"scale", FLOAT, true, false, SCALE, SCALE_X86},
     {"round", FLOAT, false, true, ROUND_ONE, NULL},
     {"roundplain", FLOAT, true, true, ROUNDED, NULL},
     {"round", FLOAT, true, true, "#define @@(a) @roundplain(a)\n", ROUND_SIXTEEN},

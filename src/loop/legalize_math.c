@@ -69,15 +69,17 @@ static twi_lid at_most(twi_cursor *c, twi_lid x, float most) {
     return choose(c, two(c, TWI_GT, x, k), k, x);
 }
 
-/* Explicit lanes scale in one step, which must tell by n alone what comes to 0: from -105 on it is
- * -151 at most, and no p reaches 2. */
+/* Explicit lanes scale in one step, which tells by n alone what comes to 0 or to infinity: x need
+ * not be clamped. */
 twi_lid twi_legal_exp(twi_cursor *c, twi_lid x) {
-    const bool vectors = c->f->explicit_lanes;
-    twi_lid low = real(c, vectors ? -0x1.a4p+6f : -0x1.ap+6f), u, n;
+    twi_lid u, n;
+    if (c->f->explicit_lanes) {
+        const twi_lid p = reduced(c, x, &u, &n);
+        return two(c, TWI_SCALE, p, n);
+    }
+    twi_lid low = real(c, -0x1.ap+6f);
     twi_lid clamped = at_most(c, choose(c, two(c, TWI_LT, x, low), low, x), 0x1.64p+6f);
     twi_lid p = reduced(c, clamped, &u, &n);
-    if (vectors)
-        return two(c, TWI_SCALE, p, n);
     twi_lid half = two(c, TWI_SHR, u, whole(c, 1));
     p = mul(c, p, power(c, half));
     return mul(c, p, power(c, sub(c, u, half)));

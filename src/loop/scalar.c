@@ -77,8 +77,9 @@ float twi_scalar_exp(float x) {
 float twi_scalar_scale(float x, float n) {
     if (n != n)
         return x + n;
-    const float most = 400; /* from there on the result is 0 or infinite, and a double holds it */
-    return (float)ldexp((double)x, (int)(n < -most ? -most : n > most ? most : n));
+    if (n < -150.5f)
+        return 0;
+    return n > 128.5f ? (float)INFINITY : (float)ldexp((double)x, (int)n);
 }
 
 float twi_scalar_log(float x) {

@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 float twi_scalar_exp(float x);
-/* x * 2^n with one rounding; n: a whole number of any size. */
+/* exp's last step: x * 2^n with one rounding for a whole n from -150 to 128 and x in [1/2, 2);
+ * below them 0 and above them infinity, whatever x is. */
 float twi_scalar_scale(float x, float n);
 float twi_scalar_log(float x);
 float twi_scalar_tanh(float x);

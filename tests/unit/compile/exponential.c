@@ -7,6 +7,7 @@
 #include "isas.h"
 #include "oracle/portable.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static void region(const char *isa, tw_compiled *c, int64_t width, const float e
 static void bits(void **state) {
     (void)state;
     static const float ends[][2] = {{-103.0f, -106.0f}, {-86.5f, -88.5f}, {88.0f, 89.5f}};
-    static const float far[][2] = {{-0.0f, -200.0f}, {0.0f, 200.0f}};
+    static const float far[][2] = {{-0.0f, -FLT_MAX}, {0.0f, FLT_MAX}};
     static const uint32_t patterns[] = {0,           0x80000000u, 0x7f800000u, 0xff800000u,
                                         0x7fc00000u, 0xffc00000u, 0x7f7fffffu, 0xff7fffffu};
     static const int64_t widths[] = {WIDTH, ODD, 1};
