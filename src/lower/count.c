@@ -319,6 +319,11 @@ void twi_features_of_func(const twi_func *f, twi_features *out) {
     }
 }
 
+void twi_w_cut_off(twi_lowering *w) {
+    if (w->tally && w->cutoff && w->cutoff->is_over(w->cutoff->user, w->tally))
+        longjmp(*w->left, 1);
+}
+
 void twi_features_init(twi_arena *arena, uint32_t arrays, twi_features *out) {
     memset(out, 0, sizeof *out);
     out->arrays = arrays;

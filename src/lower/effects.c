@@ -51,11 +51,25 @@ void twi_w_event_trips(twi_lowering *w, unsigned axis) {
                  ((twi_event){.kind = TWI_EVENT_BEGIN, .axis = (uint8_t)axis}));
 }
 
-/* Of several that follow one another the first says it all. */
+static void count(twi_features *tally, const twi_event *e, bool barrier) {
+    tally->barriers += barrier ? e->trips : 0;
+    tally->meets = tally->meets || barrier;
+    if (barrier || e->kind == TWI_EVENT_READY)
+        tally->waits[0] = tally->waits[1] = false;
+    if (e->kind != TWI_EVENT_WAIT || tally->waits[e->early])
+        return;
+    *(e->early ? &tally->early : &tally->rounds) += e->trips;
+    tally->waits[e->early] = true;
+}
+
+/* Of several that follow one another the first says it all. What waits
+ * together is counted as if no barrier stayed: less than it will be. */
 static void record_wait(twi_lowering *w, twi_event e) {
     const twi_event *last = w->events.n ? &w->events.at[w->events.n - 1] : NULL;
-    if (w->tally && !(last && last->kind == e.kind && last->early == e.early))
-        twi_push(w->arena, &w->events, e);
+    if (!w->tally || (last && last->kind == e.kind && last->early == e.early))
+        return;
+    twi_push(w->arena, &w->events, e);
+    count(w->tally, &e, false);
 }
 
 void twi_w_waits(twi_lowering *w, bool early) {
@@ -168,21 +182,14 @@ static void take_out(twi_func *f, twi_lid *link, const bool *out) {
     }
 }
 
-static void count(twi_features *tally, const twi_event *e, bool barrier) {
-    tally->barriers += barrier ? e->trips : 0;
-    tally->meets = tally->meets || barrier;
-    if (barrier || e->kind == TWI_EVENT_READY)
-        tally->waits[0] = tally->waits[1] = false;
-    if (e->kind != TWI_EVENT_WAIT || tally->waits[e->early])
-        return;
-    *(e->early ? &tally->early : &tally->rounds) += e->trips;
-    tally->waits[e->early] = true;
-}
-
 void twi_w_settle_barriers(twi_lowering *w) {
     const twi_event *events = w->events.at;
     bool any = false, *barrier = needed(w);
     bool *out = TWI_NEW_N(w->arena, bool, w->c.f->ins.n);
+    if (w->tally) {
+        w->tally->rounds = w->tally->early = 0;
+        w->tally->waits[0] = w->tally->waits[1] = false;
+    }
     for (uint32_t k = 0; k < w->events.n; k++) {
         out[events[k].barrier] = events[k].kind == TWI_EVENT_TOUCH && !barrier[k];
         any = any || out[events[k].barrier];

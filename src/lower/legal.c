@@ -468,8 +468,7 @@ static bool structure_fits(const tw_ir *ir, const twi_caps *caps, const twi_plan
 
 /* Each launch by itself, but for what has to be counted. A plan that splits folds has one for the
  * launch that goes on. */
-static bool launches_fit(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
-                         twi_why *why) {
+bool twi_plan_fits(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why) {
     twi_why then = {.text = ""};
     twi_mark mark = twi_arena_mark(ir->arena);
     bool ok = twi_plan_rules(ir, caps, plan, why) && structure_fits(ir, caps, plan, why);
@@ -502,30 +501,34 @@ static bool private_fits(const twi_caps *caps, const twi_features *f, twi_why *w
 }
 
 /* Does each launch keep to what its features say of it? */
-static bool counts_fit(const twi_caps *caps, const twi_features *f, twi_why *why) {
+static bool count_fits(const twi_caps *caps, const twi_features *f, twi_why *why) {
     return meetings_fit(caps, f, why) && private_fits(caps, f, why);
 }
 
 /* Stages, partial results and carriers lie in shared memory together: the walk itself says how much
  * they take. */
-bool twi_plan_counted(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
-                      twi_features *out, twi_why *why) {
-    if (!launches_fit(ir, caps, plan, why))
+bool twi_counts_fit(const twi_caps *caps, const twi_features *f, twi_why *why) {
+    if (!count_fits(caps, f, why) || (f->then && !count_fits(caps, f->then, why)))
         return false;
-    twi_tally(arena, ir, caps, plan, out);
-    if (!counts_fit(caps, out, why) || (out->then && !counts_fit(caps, out->then, why)))
-        return false;
-    uint32_t shared = out->shared_bytes;
-    if (out->then && out->then->shared_bytes > shared)
-        shared = out->then->shared_bytes;
+    uint32_t shared = f->shared_bytes;
+    if (f->then && f->then->shared_bytes > shared)
+        shared = f->then->shared_bytes;
     return caps->family == TWI_FAMILY_CPU || shared <= caps->shared ||
            twi_refuse(why, "stages, partial results, carriers and kept values: shared %u B > %u B",
                       shared, caps->shared);
 }
 
+bool twi_plan_counted(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
+                      twi_features *out, twi_why *why) {
+    if (!twi_plan_fits(ir, caps, plan, why))
+        return false;
+    twi_tally(arena, ir, caps, plan, out);
+    return twi_counts_fit(caps, out, why);
+}
+
 bool twi_plan_legal(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why) {
     if (caps->family == TWI_FAMILY_CPU) /* nothing to count */
-        return launches_fit(ir, caps, plan, why);
+        return twi_plan_fits(ir, caps, plan, why);
     twi_features f;
     twi_mark mark = twi_arena_mark(ir->arena);
     bool ok = twi_plan_counted(ir->arena, ir, caps, plan, &f, why);

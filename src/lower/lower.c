@@ -214,24 +214,47 @@ twi_loop *twi_lower(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
     return loop;
 }
 
-static void tally_part(twi_arena *arena, twi_loop *scratch, const twi_caps *caps, const part *p,
-                       uint32_t arrays, twi_features *out) {
-    twi_lowering w;
-    uint32_t func = twi_loop_func(scratch, 0, 0, p->plan->scope), n = p->plan->entry.n;
+/* False: it was cut off. */
+static bool walk_within(twi_lowering *w, twi_loop *scratch, uint32_t func,
+                        const twi_cutoff *cutoff) {
+    jmp_buf left;
+    w->cutoff = cutoff;
+    w->left = &left;
+    if (setjmp(left) != 0) {
+        w->left = NULL;
+        return false;
+    }
+    lower_part(w, scratch, func);
+    w->left = NULL;
+    return true;
+}
+
+static bool tally_part(twi_loop *scratch, const part *p, const twi_cutoff *cutoff,
+                       twi_lowering *w) {
+    twi_features *out = w->tally;
+    const uint32_t func = twi_loop_func(scratch, 0, 0, p->plan->scope), n = p->plan->entry.n;
     describe_arrays(&scratch->func.at[func], p->ir, NULL, n ? &p->plan->entry.at[n - 1] : NULL);
-    begin_part(&w, arena, caps, p, arrays);
-    w.tally = out;
     out->status = scratch->status;
-    lower_part(&w, scratch, func);
-    out->workers = w.lanes * w.subs;
-    out->lanes = w.lanes;
+    out->lanes = w->lanes;
+    out->workers = w->lanes * w->subs;
     out->groups = twi_plan_groups(p->plan);
+    const bool whole = walk_within(w, scratch, func, cutoff);
     out->built = scratch->func.at[func].ins.n;
+    if (!whole)
+        return false;
+    out->lanes = w->lanes;
+    out->workers = w->lanes * w->subs;
     twi_features_of_func(&scratch->func.at[func], out);
+    return true;
 }
 
 void twi_tally(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
                twi_features *out) {
+    (void)twi_tally_within(arena, ir, caps, plan, NULL, out);
+}
+
+bool twi_tally_within(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
+                      const twi_cutoff *cutoff, twi_features *out) {
     part parts[2];
     uint32_t n = add_parts(arena, ir, plan, parts);
     uint32_t arrays = parts[n - 1].ir->array.n + 1; /* and a status */
@@ -240,9 +263,15 @@ void twi_tally(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const tw
         twi_features_init(arena, arrays, out->then = TWI_NEW(arena, twi_features));
     twi_mark mark = twi_arena_mark(arena);
     twi_loop *scratch = new_module(arena, ir, caps, parts, n);
-    for (uint32_t k = 0; k < n; k++)
-        tally_part(arena, scratch, caps, &parts[k], ir->array.n, k ? out->then : out);
+    bool whole = true;
+    for (uint32_t k = 0; whole && k < (cutoff && cutoff->first ? 1 : n); k++) {
+        twi_lowering w;
+        begin_part(&w, arena, caps, &parts[k], ir->array.n);
+        w.tally = k ? out->then : out;
+        whole = tally_part(scratch, &parts[k], k ? NULL : cutoff, &w);
+    }
     twi_arena_reset(arena, mark);
+    return whole;
 }
 
 uint32_t twi_crossing(twi_arena *arena, const tw_ir *ir, uint32_t scope, twi_id **out) {

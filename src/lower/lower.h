@@ -55,7 +55,10 @@ typedef struct twi_features {
 /* Legal for lowering (maps by plan/rules.h, then what the walk can do)? False: why says so with
  * numbers. */
 bool twi_plan_legal(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why);
-/* The same, with the features that twi_tally gives where it is legal. */
+/* The same but for what has to be counted; and that, of features that were. */
+bool twi_plan_fits(const tw_ir *ir, const twi_caps *caps, const twi_plan *plan, twi_why *why);
+bool twi_counts_fit(const twi_caps *caps, const twi_features *f, twi_why *why);
+/* Both, with the features that twi_tally gives where it is legal. */
 bool twi_plan_counted(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
                       twi_features *out, twi_why *why);
 /* The module: one function an entry and scope. Plans must be legal. */
@@ -65,6 +68,18 @@ twi_loop *twi_lower(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
  * walking; scratch memory is released. */
 void twi_tally(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
                twi_features *out);
+/* Asked between the nests of a walk about what it has counted so far: is it too much already? What
+ * is known of a launch when it starts (groups, workers, lanes) is there, all else only grows;
+ * `rounds` are those without barriers. */
+typedef struct {
+    bool (*is_over)(const void *user, const twi_features *so_far);
+    const void *user;
+    bool first; /* of two launches count the first alone */
+} twi_cutoff;
+/* twi_tally, unless it is cut off: then false, and the features are what was counted. Only the
+ * first launch is asked about. */
+bool twi_tally_within(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
+                      const twi_cutoff *cutoff, twi_features *out);
 /* The same figures counted over built loop IR: bodies times trips (last entry, the function of that
  * scope). */
 void twi_count(twi_arena *arena, const twi_loop *loop, uint32_t scope, twi_features *out);

@@ -334,6 +334,7 @@ static void emit_nest(walk *g, uint32_t first, int level, uint32_t nest) {
     uint32_t mark = twi_w_scope(w);
     unsigned depth = twi_w_depth(w);
     TWI_VEC(twi_lid) out = {0};
+    twi_w_cut_off(w);
     if (g->items.at[first].kind == ITEM_FETCH || g->items.at[first].kind == ITEM_FLUSH) {
         emit_wide(w, &g->items.at[first]);
         return;

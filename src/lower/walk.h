@@ -118,9 +118,11 @@ typedef struct twi_lowering {
     TWI_VEC(twi_ring) rings;
     uint32_t effects, versions; /* numbers given out; of versions */
     TWI_VEC(twi_order) orders;
-    twi_features *tally; /* NULL: only build */
-    double trips;        /* product of the open loops' trips */
-    double round;        /* trips of the body of the innermost rolled loop */
+    twi_features *tally;      /* NULL: only build */
+    const twi_cutoff *cutoff; /* NULL: count to the end */
+    jmp_buf *left;            /* where a walk goes that is cut off */
+    double trips;             /* product of the open loops' trips */
+    double round;             /* trips of the body of the innermost rolled loop */
     TWI_VEC(double) open_trips, open_round;
     TWI_VEC(twi_known) known;
     uint32_t known_chain[TWI_KNOWN_CHAINS]; /* newest of each chain, + 1 */
@@ -486,6 +488,7 @@ uint64_t twi_w_effect(twi_lowering *w);                 /* a new effect number's
 twi_ring twi_w_ring(twi_lowering *w, unsigned n, unsigned axis); /* of n versions */
 /* For the tally: a load of far memory, early or not; all that was under way is there. */
 void twi_w_waits(twi_lowering *w, bool early);
+void twi_w_cut_off(twi_lowering *w); /* does not return where what is counted is too much */
 void twi_w_ready(twi_lowering *w);
 void twi_w_settle_barriers(twi_lowering *w); /* takes out what no conflict needs; at the end */
 /* A scope that stores what it loads, by a plan that gives nothing to lanes and subgroups: one

@@ -7,15 +7,22 @@
 #include "search/view.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-/* Fills the candidate for one proposal. */
-static void judge(const twi_view *v, const twi_wish *wish, twi_candidate *c) {
+/* Fills the candidate for one proposal. One that takes more than the limit need not be counted to
+ * its end: it is none that is legal. */
+static void judge(const twi_view *v, const twi_wish *wish, double limit, twi_candidate *c) {
+    const twi_patience p = {v, limit};
+    const twi_cutoff cutoff = {twi_is_over, &p, false};
     c->legal = twi_pins_apply(v, wish, c->plan, &c->why) &&
-               twi_plan_counted(v->arena, v->ir, v->caps, c->plan, &c->features, &c->why);
+               twi_plan_fits(v->ir, v->caps, c->plan, &c->why);
     if (!c->legal)
         return;
+    c->legal = twi_tally_within(v->arena, v->ir, v->caps, c->plan, isinf(limit) ? NULL : &cutoff,
+                                &c->features);
     twi_effort_add(v->effort, &c->features);
-    c->legal = twi_pins_hold(v, wish, c->plan, &c->features, &c->why);
+    c->legal = c->legal && twi_counts_fit(v->caps, &c->features, &c->why) &&
+               twi_pins_hold(v, wish, c->plan, &c->features, &c->why);
     if (c->legal)
         c->score = twi_search_cost(v->ir, v->caps, &c->features);
 }
@@ -23,7 +30,7 @@ static void judge(const twi_view *v, const twi_wish *wish, twi_candidate *c) {
 static bool before(const twi_candidate *x, const twi_candidate *y) {
     if (x->legal != y->legal)
         return x->legal;
-    return x->legal && (x->score < y->score || (x->score == y->score && x->at < y->at));
+    return x->legal && x->score != y->score ? x->score < y->score : x->at < y->at;
 }
 
 enum { REFINED = 2 }; /* candidates whose places are searched */
@@ -45,7 +52,10 @@ static void refine(const twi_view *v, const twi_wish *wish, twi_candidate *c) {
         next.plan = best.plan == spare[0] ? spare[1] : spare[0];
         twi_plan_copy(v->arena, next.plan, best.plan);
         twi_plan_set_place(v->arena, next.plan, id)->keep = drop ? TWI_KEEP_NONE : TWI_KEEP_STRIPE;
-        judge(v, wish, &next);
+        const bool open = wish->n_pins || twi_view_floor(v, next.plan, false) <= best.score;
+        next.legal = false;
+        if (open)
+            judge(v, wish, best.score, &next);
         if (!next.legal || kept(next.plan, id) == drop ||
             (drop ? next.score > best.score : next.score >= best.score))
             continue;
@@ -84,7 +94,7 @@ uint32_t twi_list_of(const twi_question *q, uint32_t scope, twi_candidate **out)
     twi_splits splits = {0};
     twi_find_splits(o, &splits);
     for (uint32_t k = 0; k < splits.n; k++)
-        twi_offer_split(o, &splits.at[k]);
+        twi_offer_split(o, &splits.at[k], INFINITY);
     twi_candidate *c = TWI_NEW_N(v->arena, twi_candidate, o->n + 1u);
     for (uint32_t i = 0; i < o->n; i++) {
         twi_candidate now = {.family = o->at[i].family,
@@ -92,7 +102,7 @@ uint32_t twi_list_of(const twi_question *q, uint32_t scope, twi_candidate **out)
                              .ir = v->ir,
                              .plan = o->at[i].plan,
                              .at = i};
-        judge(v, q->wish, &now);
+        judge(v, q->wish, INFINITY, &now);
         insert(c, i, &now);
     }
     refine_first(v, q->wish, c, o->n);
@@ -100,26 +110,61 @@ uint32_t twi_list_of(const twi_question *q, uint32_t scope, twi_candidate **out)
     return o->n;
 }
 
+/* What takes longer is none of the first. */
+static double limit_of(const twi_candidate *first, uint32_t n) {
+    return n == REFINED && first[n - 1].legal ? first[n - 1].score : INFINITY;
+}
+
+typedef struct {
+    double floor;
+    uint32_t at;
+} turn;
+
+static int by_floor(const void *x, const void *y) {
+    const turn *a = x, *b = y;
+    if (a->floor != b->floor)
+        return a->floor < b->floor ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+/* Proposals from the i-th on, what takes least at least first. Pins make other plans of them. */
+static turn *turns(const twi_offers *o, const twi_wish *wish, uint32_t i) {
+    turn *t = TWI_NEW_N(o->view->arena, turn, o->n - i + 1);
+    for (uint32_t k = i; k < o->n; k++)
+        t[k - i] = (turn){wish->n_pins ? 0 : twi_view_floor(o->view, o->at[k].plan, false), k};
+    if (o->n > i)
+        qsort(t, o->n - i, sizeof *t, by_floor);
+    return t;
+}
+
 /* Ranks the proposals from the i-th on among the first n; how many there are then. */
 static uint32_t rank(const twi_offers *o, const twi_wish *wish, uint32_t i, twi_candidate *first,
                      uint32_t n) {
-    for (; i < o->n; i++) {
-        twi_candidate now = {.family = o->at[i].family,
-                             .placed = o->at[i].placed,
+    const turn *t = turns(o, wish, i);
+    for (uint32_t k = 0; k < o->n - i && t[k].floor <= limit_of(first, n); k++) {
+        const uint32_t at = t[k].at;
+        twi_candidate now = {.family = o->at[at].family,
+                             .placed = o->at[at].placed,
                              .ir = o->view->ir,
-                             .plan = o->at[i].plan,
-                             .at = i};
-        judge(o->view, wish, &now);
+                             .plan = o->at[at].plan,
+                             .at = at};
+        judge(o->view, wish, limit_of(first, n), &now);
         if (n < REFINED || before(&now, &first[n - 1]))
             insert(first, n < REFINED ? n++ : n - 1, &now);
     }
     return n;
 }
 
-/* What takes longer is neither the best nor refined. */
-static double limit_of(const twi_question *q, const twi_candidate *first, uint32_t n) {
-    const bool full = n == REFINED && first[n - 1].legal;
-    return full && first[n - 1].score < q->limit ? first[n - 1].score : q->limit;
+/* Is none of the proposals as good as the question wants, whatever it keeps? */
+static bool is_hopeless(const twi_question *q, twi_offers *o) {
+    twi_splits splits = {0};
+    if (isinf(q->limit) || q->wish->n_pins)
+        return false;
+    for (uint32_t k = 0; k < o->n; k++)
+        if (twi_view_floor(o->view, o->at[k].plan, true) <= q->limit)
+            return false;
+    twi_find_splits(o, &splits);
+    return splits.n == 0;
 }
 
 bool twi_best_of(const twi_question *q, uint32_t scope, twi_candidate *out) {
@@ -130,18 +175,22 @@ bool twi_best_of(const twi_question *q, uint32_t scope, twi_candidate *out) {
     v->effort = q->effort;
     twi_offers_init(o, v);
     twi_propose_all(o);
+    *out = first[0];
+    if (is_hopeless(q, o))
+        return false;
     uint32_t n = rank(o, q->wish, 0, first, 0);
     twi_splits splits = {0};
     const double two = twi_search_least(q->caps, false) + twi_search_least(q->caps, true);
-    if (q->wish->n_pins || two <= limit_of(q, first, n))
+    if (q->wish->n_pins || two <= fmin(q->limit, limit_of(first, n)))
         twi_find_splits(o, &splits);
     if (!q->wish->n_pins) /* pins may make another plan of it */
-        twi_rank_splits(o, &splits);
+        twi_rank_splits(o, &splits, fmin(q->limit, limit_of(first, n)));
     for (uint32_t k = 0; k < splits.n; k++) {
         const uint32_t from = o->n;
-        if (splits.at[k].least > limit_of(q, first, n))
+        const double limit = fmin(q->limit, limit_of(first, n));
+        if (splits.at[k].least > limit)
             break;
-        twi_offer_split(o, &splits.at[k]);
+        twi_offer_split(o, &splits.at[k], q->wish->n_pins ? INFINITY : limit);
         n = rank(o, q->wish, from, first, n);
     }
     refine_first(v, q->wish, first, n);

@@ -190,20 +190,58 @@ static double exposed_ns(const twi_caps *caps, const twi_features *f) {
                      : 0;
 }
 
+/* Rounds of groups that do not fit at once; the tail of many is a small part. */
+static double waves(const twi_caps *caps, const twi_features *f) {
+    const double n = most((double)f->groups, 1) / (caps->units * resident(caps, f));
+    return n < 8 ? ceil(n) : n + 0.5;
+}
+
 static double implicit_cost(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {
     double subs = most(f->workers / most(f->lanes, 1), 1), groups = most((double)f->groups, 1);
     double issue = issue_ns(caps, f), units = caps->units;
     double unit = most(issue * subs, pipe_turns(caps, f, subs) * caps->turn_ns);
-    double waves = groups / (units * resident(caps, f));
-    waves = waves < 8 ? ceil(waves) : waves + 0.5; /* the tail of many waves is a small part */
     /* What is under way for later trips and the math of this one go on beside each other. */
     double chain = caps->group_ns + waits(f) * caps->latency_ns + exposed_ns(caps, f) +
                    f->lane_rounds * caps->lane_round_ns + f->trips * caps->trip_ns +
                    f->barriers * caps->barrier_ns * (1 + subs / 8) +
                    most(alone_ns(f, issue), f->early * caps->latency_ns);
     double all = ceil(groups / units) * unit, moving = moving_ns(ir, caps, f);
-    chain *= waves;
+    chain *= waves(caps, f);
     return caps->launch_ns + sqrt(chain * chain + all * all + moving * moving);
+}
+
+/* Of an implicit launch that is counted in part: what may still make it cheaper is as cheap as it
+ * gets. That is how loads share waits with trips, and how a worker's instructions do. */
+static double implicit_floor(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {
+    double subs = most(f->workers / most(f->lanes, 1), 1), groups = most((double)f->groups, 1);
+    double issue = issue_ns(caps, f), loads = 0;
+    for (uint32_t a = 1; a < f->arrays; a++)
+        loads += f->loads[a];
+    const double unit = most(issue * subs, pipe_turns(caps, f, subs) * caps->turn_ns);
+    const double chain =
+        waves(caps, f) *
+        (caps->group_ns + f->lane_rounds * caps->lane_round_ns + f->trips * caps->trip_ns +
+         f->barriers * caps->barrier_ns * (1 + subs / 8) +
+         least(f->rounds, most(1, loads / AHEAD)) * caps->latency_ns +
+         most(issue * TURN, f->early * caps->latency_ns));
+    const double all = ceil(groups / caps->units) * unit, moving = moving_ns(ir, caps, f);
+    return caps->launch_ns + sqrt(chain * chain + all * all + moving * moving);
+}
+
+double twi_search_floor(const tw_ir *ir, const twi_caps *caps, const twi_features *so_far) {
+    twi_features f = *so_far;
+    const double then = f.then ? twi_search_least(caps, true) : 0;
+    f.then = NULL;
+    if (caps->reversed)
+        return 0;
+    const double ns = caps->family == TWI_FAMILY_SIMT ? implicit_floor(ir, caps, &f)
+                                                      : explicit_cost(ir, caps, &f);
+    return (then + ns) * (1 - 1e-9); /* sums come out rounded */
+}
+
+bool twi_is_over(const void *patience, const twi_features *so_far) {
+    const twi_patience *p = patience;
+    return twi_search_floor(p->v->ir, p->v->caps, so_far) > p->limit;
 }
 
 static double cost(const tw_ir *ir, const twi_caps *caps, const twi_features *f) {

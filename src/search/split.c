@@ -61,9 +61,10 @@ static second *second_of(twi_offers *o, const twi_plan *p, unsigned axis) {
     return s;
 }
 
-static twi_plan *best_second(const twi_view *v, second *s, const twi_plan *p) {
+/* The first that is asked for leaves most time to it. */
+static twi_plan *best_second(const twi_view *v, second *s, const twi_plan *p, double limit) {
     static const twi_wish no_wish = {0};
-    twi_question q = {v->arena, s->ir, v->caps, &no_wish, v->effort, INFINITY};
+    twi_question q = {v->arena, s->ir, v->caps, &no_wish, v->effort, limit};
     twi_candidate c;
     if (!s->searched && twi_best_form(&q, v->scope, &c))
         s->best = of_second(p, c.plan);
@@ -72,8 +73,11 @@ static twi_plan *best_second(const twi_view *v, second *s, const twi_plan *p) {
 }
 
 /* What the plan takes at least, whatever its second launch; its first is counted beside any. One
- * that is refused with a second launch that is legal takes for ever. */
-static double least(const twi_view *v, second *s, twi_plan *p) {
+ * that is refused with a second launch that is legal takes for ever, as does one beyond the limit.
+ */
+static double least(const twi_view *v, second *s, twi_plan *p, double limit) {
+    const twi_patience until = {v, limit};
+    const twi_cutoff cutoff = {twi_is_over, &until, true};
     twi_features f;
     twi_why why;
     if (!s->any)
@@ -81,12 +85,15 @@ static double least(const twi_view *v, second *s, twi_plan *p) {
     if (!s->fits)
         return 0;
     p->then = s->any;
-    bool counted = twi_plan_counted(v->arena, v->ir, v->caps, p, &f, &why);
+    bool counted = twi_view_floor(v, p, false) <= limit && twi_plan_fits(v->ir, v->caps, p, &why);
+    if (counted) {
+        counted = twi_tally_within(v->arena, v->ir, v->caps, p, &cutoff, &f);
+        f.then = NULL;
+        twi_effort_add(v->effort, &f);
+    }
     p->then = NULL;
-    if (!counted)
+    if (!counted || !twi_counts_fit(v->caps, &f, &why))
         return INFINITY;
-    twi_effort_add(v->effort, &f);
-    f.then = NULL;
     return twi_search_cost(v->ir, v->caps, &f) + twi_search_least(v->caps, true);
 }
 
@@ -164,15 +171,16 @@ static int by_least(const void *x, const void *y) {
     return a->least < b->least ? -1 : a->least > b->least;
 }
 
-void twi_rank_splits(const twi_offers *o, twi_splits *splits) {
+void twi_rank_splits(const twi_offers *o, twi_splits *splits, double limit) {
     for (uint32_t k = 0; k < splits->n; k++)
-        splits->at[k].least = least(o->view, splits->at[k].then, splits->at[k].plan);
+        splits->at[k].least = least(o->view, splits->at[k].then, splits->at[k].plan, limit);
     if (splits->n)
         qsort(splits->at, splits->n, sizeof *splits->at, by_least);
 }
 
-void twi_offer_split(twi_offers *o, const twi_split *s) {
-    s->plan->then = best_second(o->view, s->then, s->plan);
+void twi_offer_split(twi_offers *o, const twi_split *s, double limit) {
+    const double first = s->least > 0 ? s->least - twi_search_least(o->view->caps, true) : 0;
+    s->plan->then = best_second(o->view, s->then, s->plan, limit - first);
     if (s->plan->then)
         twi_offer(o, s->family, s->plan);
 }

@@ -130,8 +130,10 @@ typedef struct {
 } twi_split;
 typedef TWI_VEC(twi_split) twi_splits;
 void twi_find_splits(twi_offers *o, twi_splits *out);
-void twi_rank_splits(const twi_offers *o, twi_splits *splits); /* by the least they take */
-void twi_offer_split(twi_offers *o, const twi_split *s);       /* with the best second launch */
+/* By the least they take; more than the limit, ns, is all the same. */
+void twi_rank_splits(const twi_offers *o, twi_splits *splits, double limit);
+/* With the best second launch, if one makes less than the limit of both, ns. */
+void twi_offer_split(twi_offers *o, const twi_split *s, double limit);
 
 /* Applies the pins that shape plans; false: why. Figures are checked by twi_pins_hold. */
 bool twi_pins_apply(const twi_view *v, const twi_wish *wish, twi_plan *p, twi_why *why);
@@ -155,6 +157,15 @@ twi_plans *twi_default_of(const twi_question *q, twi_why *why);
 bool twi_best_form(const twi_question *q, uint32_t scope, twi_candidate *out);
 /* One walk, and that of a second launch. */
 void twi_effort_add(twi_effort *e, const twi_features *f);
+/* No plan takes less of whose first launch a part is counted (twi_cutoff), ns. */
+double twi_search_floor(const tw_ir *ir, const twi_caps *caps, const twi_features *so_far);
+typedef struct {
+    const twi_view *v;
+    double limit; /* ns */
+} twi_patience;
+bool twi_is_over(const void *patience, const twi_features *so_far); /* for a twi_cutoff */
+/* No walk of the plan finds less; with `keeps`: whatever it keeps; ns. */
+double twi_view_floor(const twi_view *v, const twi_plan *p, bool keeps);
 /* No launch takes less, ns; no launch that loads. */
 double twi_search_least(const twi_caps *caps, bool loads);
 twi_plans *twi_random_of(twi_arena *arena, const tw_ir *ir, const twi_caps *caps,

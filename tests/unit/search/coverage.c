@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * links: front
  * Any verified program has a plan: every kernel of kernels/ and tests/corpus/, of both classes, on
- * every kind of target, for drawn types, constants, params and dims. TW_DRAWS draws so many of each
+ * every kind of target, for drawn types, constants, params and dims; the model's first, found among
+ * the least that others take, is the first of all that are counted; and what a plan takes at least,
+ * read off its maps, is no more than what its walk finds. TW_DRAWS draws so many of each
  * (2), from TW_SEED on; TW_FILE names a file.
  */
 #include "base/fs.h"
@@ -9,7 +11,7 @@
 #include "lower/lower.h"
 #include "pass/pass.h"
 #include "plan/scope.h"
-#include "search/search.h"
+#include "search/view.h"
 #include "tilewright/program.h"
 
 #include <dirent.h>
@@ -28,7 +30,7 @@ enum { TARGETS = sizeof targets / sizeof *targets, TRIES = 40 };
 typedef struct {
     tw_context *ctx;
     const char *path;
-    unsigned programs, refused;
+    unsigned programs, refused, wrong;
 } walk;
 
 static uint64_t setting(const char *name, uint64_t otherwise) {
@@ -73,6 +75,53 @@ static bool unbuilt(const twi_why *why) {
     return why->kind == TWI_WHY_LATER && strncmp(why->text, "scan ", 5) == 0;
 }
 
+static const char *text_of(walk *w, const tw_ir *ir, twi_plan *plan) {
+    const twi_plans one = {.ir = ir, .n = 1, .scope = plan};
+    twi_sb sb;
+    twi_sb_init(&sb, &w->ctx->arena);
+    twi_plan_print(ir, &one, NULL, &sb);
+    return twi_sb_text(&sb);
+}
+
+static bool is_below(walk *w, const tw_ir *ir, const twi_caps *caps, twi_plan *p, double score) {
+    twi_view *v = TWI_NEW(&w->ctx->arena, twi_view);
+    twi_view_init(v, &w->ctx->arena, ir, caps, p->scope);
+    const double floor = twi_view_floor(v, p, false), any = twi_view_floor(v, p, true);
+    if (floor <= score && any <= score)
+        return true;
+    fprintf(stderr, "%s: %s: at least %f and %f ns, but it takes %f:\n%s\n", w->path,
+            twi_text(&w->ctx->names, caps->name), floor, any, score, text_of(w, ir, p));
+    return false;
+}
+
+/* Of plans that are proposed, and of drawn ones. */
+static void check_floors(walk *w, const tw_ir *ir, const twi_caps *caps, const twi_plans *first) {
+    twi_arena *arena = &w->ctx->arena;
+    twi_why why;
+    for (uint32_t scope = 0; scope < first->n; scope++) {
+        twi_candidate *c;
+        const uint32_t n = twi_search_list(arena, ir, caps, NULL, scope, &c);
+        for (uint32_t k = 0; k < n && c[k].legal; k++)
+            w->wrong += !is_below(w, c[k].ir, caps, c[k].plan, c[k].score);
+        const char *it = text_of(w, first->ir, &first->scope[scope]);
+        const char *one = text_of(w, c[0].ir, c[0].plan);
+        if (first->n > 1 || strcmp(it, one) == 0)
+            continue;
+        fprintf(stderr, "%s: %s (%s): the first is\n%s\nthe first of all\n%s\n", w->path,
+                twi_text(&w->ctx->names, caps->name), twi_ir_spec(ir, arena), it, one);
+        w->wrong++;
+    }
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        twi_plans *p = twi_search_random(arena, ir, caps, NULL, seed, &why);
+        for (uint32_t scope = 0; p && scope < p->n; scope++) {
+            twi_features f;
+            twi_tally(arena, p->ir, caps, &p->scope[scope], &f);
+            w->wrong +=
+                !is_below(w, p->ir, caps, &p->scope[scope], twi_search_cost(p->ir, caps, &f));
+        }
+    }
+}
+
 static void plan_all(walk *w, tw_ir *ir, bool canonical) {
     tw_context *ctx = w->ctx;
     if (canonical)
@@ -83,8 +132,10 @@ static void plan_all(walk *w, tw_ir *ir, bool canonical) {
         twi_why why = {.text = ""};
         twi_caps caps;
         assert_true(twi_caps_named(ctx, targets[t], &caps));
-        if (!twi_search_default(&ctx->arena, ir, &caps, NULL, &why) && !too_small(&caps, &why) &&
-            !unbuilt(&why)) {
+        twi_plans *first = twi_search_default(&ctx->arena, ir, &caps, NULL, &why);
+        if (first)
+            check_floors(w, ir, &caps, first);
+        if (!first && !too_small(&caps, &why) && !unbuilt(&why)) {
             fprintf(stderr, "%s: %s (%s%s) has no plan on %s: %s\n", w->path,
                     twi_text(&ctx->names, ir->kernel), twi_ir_spec(ir, &ctx->arena),
                     canonical ? ", canonical" : "", targets[t], why.text);
@@ -130,7 +181,8 @@ static void each(walk *w, const char *folder) {
     for (struct dirent *e = readdir(d); e; e = readdir(d)) {
         const char *dot = strrchr(e->d_name, '.');
         if (!dot || strcmp(dot, ".tile") != 0 ||
-            (getenv("TW_FILE") && strncmp(e->d_name, getenv("TW_FILE"), (size_t)(dot - e->d_name))))
+            (getenv("TW_FILE") &&
+             strncmp(e->d_name, getenv("TW_FILE"), (size_t)(dot - e->d_name)) != 0))
             continue;
         w->ctx = tw_context_create(NULL);
         w->path = twi_format(&w->ctx->arena, "%s/%s", folder, e->d_name);
@@ -151,6 +203,7 @@ static void all_have_plans(void **state) {
     each(&w, TW_SOURCE_DIR "/tests/corpus");
     printf("%u programs on %d targets, %u without a plan\n", w.programs, (int)TARGETS, w.refused);
     assert_int_equal(w.refused, 0);
+    assert_int_equal(w.wrong, 0);
 }
 
 int main(void) {
