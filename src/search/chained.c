@@ -4,7 +4,8 @@
  * Each dot has a register tile, vectors of rows by columns in slots, and runs through all that it
  * folds in loops inside: where another dot's columns are what it folds, in a frame of its own.
  */
-#include "search/view.h"
+#include "search/chained.h"
+#include "plan/atom.h"
 
 /* The block of rows that all dots have; 0: none, or fewer than two dots. */
 static unsigned shared_rows(const twi_view *v) {
@@ -56,6 +57,16 @@ static unsigned looped_frame(const twi_view *v, twi_plan *p, uint64_t axes) {
     return twi_view_add_frame(v, p, &f);
 }
 
+/* Is it what a dot takes by boxes? These have places. */
+static bool is_boxed(const twi_view *v, const twi_plan *p, twi_id id) {
+    bool is = false;
+    for (uint32_t i = 0; i < p->place.n; i++)
+        for (unsigned k = 0; k < 2 && twi_atom_row_of(p->place.at[i].atom)->k > 1; k++)
+            is = is || id == twi_arg(v->ir, p->place.at[i].value, k) ||
+                 id == twi_atom_load(v->ir, p->place.at[i].value, k);
+    return is;
+}
+
 /* What is computed for a dot, whose loops would repeat it, is kept, as are functions that cross
  * phases and numbers of a row; rows are loaded once, since vectors of them cross memory. */
 static void keep(const twi_view *v, twi_plan *p, unsigned rows) {
@@ -66,7 +77,8 @@ static void keep(const twi_view *v, twi_plan *p, unsigned rows) {
     for (uint32_t i = 0; i < v->crossings; i++) {
         const twi_id id = v->crossing[i];
         const twi_ins *ins = twi_ins_of(v->ir, id);
-        if (twi_is_float((tw_elem)ins->type.elem) && (ins->type.axes >> rows & 1) &&
+        if (!is_boxed(v, p, id) && twi_is_float((tw_elem)ins->type.elem) &&
+            (ins->type.axes >> rows & 1) &&
             (!(ins->type.axes & inner) || ins->op == TWI_LOAD || twi_view_expensive(v, id)))
             twi_plan_set_place(v->arena, p, id)->keep = TWI_KEEP_STRIPE;
     }
@@ -74,13 +86,14 @@ static void keep(const twi_view *v, twi_plan *p, unsigned rows) {
         for (unsigned k = 0; k < 2 && twi_ins_of(v->ir, v->all.at[i])->op == TWI_DOT; k++) {
             const twi_id id = twi_arg(v->ir, v->all.at[i], k);
             const twi_ins *ins = twi_ins_of(v->ir, id);
-            if (twi_op_row(ins->op)->kind == TWI_KIND_LOCAL && ins->op != TWI_LOAD)
+            if (twi_op_row(ins->op)->kind == TWI_KIND_LOCAL && ins->op != TWI_LOAD &&
+                !is_boxed(v, p, id))
                 twi_plan_set_place(v->arena, p, id)->keep = TWI_KEEP_STRIPE;
         }
 }
 
-/* Tiles of `vectors` of rows by `columns`. */
-static void tiles(twi_offers *o, unsigned rows, int64_t vectors, int64_t columns) {
+/* Tiles of `vectors` of rows by `columns`; boxes: dots by boxes where an atom takes them. */
+static void tiles(twi_offers *o, unsigned rows, int64_t vectors, int64_t columns, bool boxes) {
     const twi_view *v = o->view;
     twi_plan *p = twi_view_plan(v);
     const twi_cut_numbers along_rows = {.unroll = vectors, .lanes = v->caps->lane},
@@ -93,7 +106,10 @@ static void tiles(twi_offers *o, unsigned rows, int64_t vectors, int64_t columns
             return;
     for (uint32_t i = 0; i < v->all.n; i++) {
         const twi_id id = v->all.at[i];
-        const uint64_t folded = twi_ins_of(v->ir, id)->op == TWI_DOT ? twi_fold_axes(v->ir, id) : 0;
+        const bool dot = twi_ins_of(v->ir, id)->op == TWI_DOT;
+        const uint64_t folded = dot ? twi_fold_axes(v->ir, id) : 0;
+        if (boxes && dot && twi_chained_boxes(v, p, rows, cut, id))
+            continue;
         const unsigned frame = folded & cut ? looped_frame(v, p, folded) : 0;
         if (frame)
             twi_plan_set_place(v->arena, p, id)->frame = (uint8_t)frame;
@@ -113,5 +129,6 @@ void twi_propose_chained(twi_offers *o) {
         return;
     for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
         if (shapes[i][0] * shapes[i][1] + shapes[i][0] + 1 <= (int)v->caps->registers)
-            tiles(o, rows, shapes[i][0], shapes[i][1]);
+            for (unsigned boxes = 0; boxes < 2; boxes++)
+                tiles(o, rows, shapes[i][0], shapes[i][1], boxes);
 }

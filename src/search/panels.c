@@ -49,9 +49,7 @@ static void pack(twi_plan *p, const twi_matrix *x, twi_id load) {
         s->order[s->n++] = (twi_axis_digit){(uint8_t)x->k, (uint8_t)twi_atom_digit(f, x->k)};
 }
 
-/* Are boxes of the load side by side as they are in its array, whole ones, and rows at even steps?
- * Then tiles read them there. */
-static bool lies_in_boxes(const twi_view *v, const twi_matrix *x, twi_id load, int64_t box) {
+bool twi_lies_in_boxes(const twi_view *v, const twi_matrix *x, twi_id load, int64_t box) {
     const twi_access *a = &v->ir->access.at[twi_ins_of(v->ir, load)->attr];
     const unsigned rank = v->ir->array.at[a->array].rank;
     if (v->ir->strided || !rank || v->axis[x->k].extent % box)
@@ -120,7 +118,7 @@ static void offer(twi_offers *o, const twi_matrix *x, const panels *t, twi_id lo
         pack(p, x, load);
     const twi_atom_row *atom = twi_atom_row_of(t->atom);
     const twi_id rows_load = twi_atom_load(v->ir, x->dot, load == twi_atom_load(v->ir, x->dot, 0));
-    if (twi_atom_has_groups(atom) && !lies_in_boxes(v, x, rows_load, atom->k))
+    if (twi_atom_has_groups(atom) && !twi_lies_in_boxes(v, x, rows_load, atom->k))
         pack_rows(p, x, rows_load);
     twi_offer(o, "matrix", p);
 }
