@@ -185,12 +185,39 @@ static void open_axis(twi_lowering *w, const twi_stage_plan *s, unsigned axis) {
             twi_w_open(w, axis, d);
 }
 
+/* Boxes that lie across rows, as many at once as a vector of such a row has elements. */
+static void copy_turned(twi_lowering *w, const twi_stage_plan *s, uint32_t object,
+                        const twi_turn *t) {
+    const unsigned depth = twi_w_depth(w);
+    twi_lid index[TWI_MAX_LOOPS], box[TWI_MAX_TURN], *digit = &w->digit[t->axis][t->digit];
+    for (unsigned k = 0; k < s->n; k++)
+        if (is_opened(digit_of(w, s, k)) &&
+            !(s->order[k].axis == t->axis && s->order[k].digit == t->digit))
+            twi_w_open(w, s->order[k].axis, s->order[k].digit);
+    const int64_t parts = twi_w_map(w, t->axis)->d[t->digit].extent / t->lanes;
+    const twi_lid number = twi_w_for(w, twi_w_int(w, 0), twi_w_int(w, parts), 1);
+    const twi_lid first = twi_w_ix(w, TWI_MUL, number, twi_w_int(w, t->lanes));
+    *digit = first;
+    twi_w_box_turned(w, s->value, t, box);
+    for (unsigned k = 0; k < t->lanes; k++) {
+        *digit = twi_w_ix(w, TWI_ADD, first, twi_w_int(w, k));
+        stage_index(w, s, index);
+        into_tile(w, stage_access(w, object), index, box[k]);
+    }
+    twi_w_shut(w, depth);
+}
+
 /* One worker a group: a loop a digit. Vectors are read as they lie in memory, so that the machine
  * sees what comes next: the lane's axis inside the others. What it does not see, where rows are
  * far from each other, is asked for some rows ahead. */
 static void copy_alone(twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
     unsigned depth = twi_w_depth(w);
     bool vectors = w->lane_axis >= 0 && load_axes(w, s) >> w->lane_axis & 1;
+    twi_turn turn;
+    if (twi_w_box_lies_across(w, s->value, &turn)) {
+        copy_turned(w, s, object, &turn);
+        return;
+    }
     for (unsigned k = 0; k < s->n && !vectors; k++)
         if (is_opened(digit_of(w, s, k)))
             twi_w_open(w, s->order[k].axis, s->order[k].digit);

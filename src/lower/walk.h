@@ -243,6 +243,14 @@ int twi_w_box_dimension(const twi_lowering *w, twi_id load);
 twi_lid twi_w_box_load(twi_lowering *w, twi_id load);
 /* n positions of its box, from the array: woven, or without lanes one after the other. */
 twi_lid twi_w_box_rows(twi_lowering *w, twi_id load, twi_lid first, unsigned n);
+#define TWI_MAX_TURN 16
+/* turn.c: boxes of a load without lanes whose array has another axis's positions side by side:
+ * `lanes` of them, from a slot on, are read and turned together. */
+typedef struct {
+    unsigned axis, digit, lanes;
+} twi_turn;
+bool twi_w_box_lies_across(const twi_lowering *w, twi_id load, twi_turn *out);
+void twi_w_box_turned(twi_lowering *w, twi_id load, const twi_turn *t, twi_lid *box);
 /* A value that another frame makes is woven from its stripe into an object of boxes, of which a dot
  * reads one at a time. Positions of a box of the frame that it is taken to; 1. */
 unsigned twi_w_carried_box(const twi_lowering *w, twi_id v);

@@ -184,6 +184,15 @@ static const subject given_tiles[] = {
      "stage q: scratch, order d.loop i.slot i.lane d.atom\n"
      "stage K: scratch, order j.slot d.loop d.atom\n"
      "stage V: scratch, order e.loop e.slot j.atom\nentry main\n"},
+    /* boxes that lie across rows are turned: ragged ones, and 16 of two times 16 */
+    {"attention", "B=1 H=2 G=1 I=37 J=41 D=64 E=19", "T=bf16 CAUSAL=false", NULL,
+     "plan attention/0 class=free\n"
+     "frame f: b = grid 1 ; h = grid 2 ; i = grid 2, slot 2, lane 16 ; d = loop 64 ; "
+     "e = loop 8, slot 4 ; j = serial 2, loop 8, slot 4\n"
+     "frame h: b = grid 1 ; h = grid 2 ; i = grid 2, slot 2, lane 16 ; d = loop 64 ; "
+     "e = slot 32 ; j = serial 2, atom 32\n"
+     "value q: keep stripe\nvalue narrow.1: to h via private\nvalue V: in h\n"
+     "value acc.2: in h, atom tdpbf16\nstage V: scratch, order e.slot j.atom\nentry main\n"},
     {"attention", "B=1 H=1 G=1 I=32 J=64 D=32 E=16", "T=bf16 CAUSAL=false", NULL,
      "plan attention/0 class=free\n"
      "frame f: b = grid 1 ; h = grid 1 ; i = grid 1, loop 2, lane 16 ; d = loop 32 ; "
