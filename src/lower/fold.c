@@ -96,6 +96,7 @@ void twi_fold_plan(twi_lowering *w, twi_id id, const twi_axis_digit *loops, unsi
         if ((int)k > f->chunk_loop && f->own >> loops[k].axis & 1)
             f->chunk_inner[loops[k].axis] |= bit;
     }
+    twi_held_plan(w, loops, n, f);
 }
 
 /* The oracle bounds its result, so that -0 equals +0. */
@@ -314,17 +315,18 @@ void twi_fold_update(twi_lowering *w, const twi_fold *f) {
         twi_stream_update(w, f, element(w, f, real).v[0], real);
         return;
     }
-    twi_state acc = twi_fold_get(w, f);
+    const twi_fold *at = f->held ? f->held : f;
+    twi_state acc = twi_fold_get(w, at);
     if (multiplies(fold_ins(w, f))) {
         twi_state r = {{dot_step(w, f, acc.v[0]), 0, 0}};
         if (real && !pads_are_zero(w, f->id))
             r.v[0] = twi_w_op(w, TWI_SELECT, real, r.v[0], acc.v[0]);
-        twi_fold_put(w, f, r);
+        twi_fold_put(w, at, r);
         return;
     }
     twi_state s = element(w, f, real);
     const bool arg = twi_is_argfold(w->ir, f->id);
-    twi_fold_put(w, f, arg ? twi_arg_update(w, f, acc, s) : twi_state_combine(w, f, acc, s));
+    twi_fold_put(w, at, arg ? twi_arg_update(w, f, acc, s) : twi_state_combine(w, f, acc, s));
 }
 
 /* ---- finishing

@@ -435,6 +435,8 @@ static void emit_loop(walk *g, int level) {
         if (g->items.at[k].level > level)
             leave_item(w, &g->items.at[k]);
     for (uint32_t k = 0; k < g->folds.n; k++) {
+        if (g->folds.at[k].held && g->folds.at[k].held_loop == level)
+            twi_held_end(w, &g->folds.at[k]);
         if (g->folds.at[k].first_loop == level)
             twi_fold_finish(w, &g->folds.at[k], top);
         if (twi_fold_carries(&g->folds.at[k]) && g->folds.at[k].chunk_loop == level)
@@ -468,6 +470,9 @@ static void emit_level(walk *g, int level) {
             twi_fold_finish(w, &g->folds.at[k], top);
     if (level > 0)
         twi_fold_collect(w, g->folds.at, g->folds.n, level);
+    for (uint32_t k = 0; k < g->folds.n; k++)
+        if (g->folds.at[k].held_loop == level)
+            twi_held_begin(w, &g->folds.at[k]);
     if (level < (int)g->loops)
         emit_loop(g, level);
     twi_w_window_end(w, stages);

@@ -313,6 +313,8 @@ typedef struct twi_fold {
     uint32_t row[TWI_STREAM_LEVELS];
     int64_t lanes[TWI_STREAM_LEVELS];
     uint32_t part[TWI_STATES]; /* results of single subgroups, until collected */
+    int held_loop;             /* position of the first of its innermost loops, which add to: */
+    struct twi_fold *held;     /* the accumulators at the open loops (held.c); NULL */
     unsigned states;
     bool even; /* merged: no guards, so all accumulators hold equally many elements */
 } twi_fold;
@@ -355,6 +357,11 @@ void twi_fold_open(twi_lowering *w, const twi_fold *f, uint64_t axes);
 void twi_fold_acc(twi_lowering *w, twi_fold *f); /* makes its accumulators */
 twi_state twi_fold_get(twi_lowering *w, const twi_fold *f);
 void twi_fold_put(twi_lowering *w, const twi_fold *f, twi_state s);
+/* ---- held.c ---- */
+void twi_held_plan(const twi_lowering *w, const twi_axis_digit *loops, unsigned n, twi_fold *f);
+void twi_held_begin(twi_lowering *w, twi_fold *f); /* before that loop */
+void twi_held_end(twi_lowering *w, twi_fold *f);   /* behind it */
+
 bool twi_fold_carries(const twi_fold *f); /* by weight, across loops (carry.c) */
 void twi_carry_init(twi_lowering *w, twi_fold *f);
 void twi_carry_add(twi_lowering *w, const twi_fold *f, twi_state s);

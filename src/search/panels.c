@@ -7,10 +7,10 @@
 #include "plan/atom.h"
 #include "search/matrix.h"
 
-/* Rows and vectors of a tile, columns of tiles in a block, rows and (at least) columns of blocks.
- */
+/* Rows and vectors of a tile, columns of tiles in a block, rows and (at least) columns of blocks;
+ * boxes of k that a strip takes at once. */
 typedef struct {
-    int64_t rm, rn, columns, blocks, across;
+    int64_t rm, rn, columns, blocks, across, deep;
     bool packed;
     unsigned atom;
 } panels;
@@ -40,7 +40,7 @@ static void pack(twi_plan *p, const twi_matrix *x, twi_id load) {
         if (n->d[i].level == TWI_LV_LOOP)
             s->order[s->n++] = (twi_axis_digit){(uint8_t)x->n, (uint8_t)i};
     for (unsigned i = 0; i < k->n; i++)
-        if (k->d[i].level != TWI_LV_ATOM)
+        if (k->d[i].level != TWI_LV_ATOM && k->d[i].level != TWI_LV_SERIAL)
             s->order[s->n++] = (twi_axis_digit){(uint8_t)x->k, (uint8_t)i};
     for (unsigned i = 0; i < n->n; i++)
         if (n->d[i].level != TWI_LV_LOOP && n->d[i].level != TWI_LV_GRID)
@@ -173,6 +173,101 @@ static void offer_rows(twi_offers *o, const twi_matrix *x, twi_id load) {
         }
 }
 
+/* ---- few rows ---- */
+
+/* The other operand's tile of a block of k, a row of the result beside the next. */
+static void pack_block(twi_plan *p, const twi_matrix *x, twi_id load) {
+    twi_stage_plan *s = &p->stage[p->stages++];
+    const twi_map *m = &p->frame[0].map[x->m];
+    *s = (twi_stage_plan){.value = load, .window = 1, .n = 1, .order = {{(uint8_t)x->k, 1}}};
+    for (unsigned i = 0; i < m->n; i++)
+        if (m->d[i].level == TWI_LV_SLOT)
+            s->order[s->n++] = (twi_axis_digit){(uint8_t)x->m, (uint8_t)i};
+}
+
+/* A tile of all rows, rn vectors wide, of a block of k; groups share the columns. */
+static void offer_strip(twi_offers *o, const twi_matrix *x, const panels *t, twi_id load) {
+    const twi_view *v = o->view;
+    const int64_t box = twi_atom_row_of(t->atom)->k, boxes = v->axis[x->k].extent / box;
+    const int64_t columns = twi_cdiv(v->axis[x->n].extent, t->rn * v->caps->lane);
+    const twi_id rows_load = twi_atom_load(v->ir, x->dot, load == twi_atom_load(v->ir, x->dot, 0));
+    const twi_cut_numbers m = {.rows = 1, .unroll = t->rm},
+                          n = {.rows = twi_cdiv(columns, twi_cdiv(columns, t->columns)),
+                               .unroll = t->rn,
+                               .lanes = v->caps->lane};
+    twi_plan *p = twi_view_plan(v);
+    twi_frame *f = &p->frame[0];
+    if (!twi_view_map(v, x->m, m, &f->map[x->m]) || !twi_view_map(v, x->n, n, &f->map[x->n]))
+        return;
+    f->map[x->k] = (twi_map){.n = 2 + (box > 1),
+                             .d = {{TWI_LV_SERIAL, 0, boxes / t->deep},
+                                   {TWI_LV_LOOP, 0, t->deep},
+                                   {TWI_LV_ATOM, 0, box}}};
+    if (box > 1) {
+        twi_plan_set_place(v->arena, p, x->dot)->atom = (uint8_t)t->atom;
+        pack(p, x, load);
+    } else {
+        pack_block(p, x, rows_load);
+    }
+    twi_offer(o, "matrix", p);
+}
+
+/* Boxes of a block that divides the folded axis; 0: none. */
+static int64_t block_boxes(const twi_view *v, const twi_matrix *x, unsigned atom) {
+    const twi_atom_row *row = twi_atom_row_of(atom);
+    const int64_t extent = v->axis[x->k].extent, least = twi_atom_has_groups(row) ? 8 : 16;
+    for (int64_t deep = least; deep <= 2 * least && deep * row->k < extent; deep++)
+        if (extent % (deep * row->k) == 0)
+            return deep;
+    return 0;
+}
+
+static int64_t element_bytes(const twi_view *v, twi_id load) {
+    const uint32_t array = v->ir->access.at[twi_ins_of(v->ir, load)->attr].array;
+    return (int64_t)tw_elem_size((tw_elem)v->ir->array.at[array].elem);
+}
+
+/* Elements of its type, of which a tile's sums fit into registers, or tiles of 16 rows whose boxes
+ * lie in the array. */
+static bool makes_strips(const twi_view *v, const twi_matrix *x, const panels *t, twi_id load) {
+    const twi_atom_row *row = twi_atom_row_of(t->atom);
+    const twi_id rows_load = twi_atom_load(v->ir, x->dot, load == twi_atom_load(v->ir, x->dot, 0));
+    const twi_ins *rows = twi_ins_of(v->ir, rows_load);
+    const uint64_t box = UINT64_C(1) << x->m | UINT64_C(1) << x->k;
+    if (!t->deep || rows->op != TWI_LOAD || rows->nargs || (rows->type.axes & box) != box)
+        return false;
+    if (!t->atom)
+        return fits_registers(v, t->rm, t->rn) &&
+               twi_arg(v->ir, x->dot, 0) == twi_atom_load(v->ir, x->dot, 0);
+    return takes(v, x, t->atom) && twi_atom_has_groups(row) && t->rm <= 32 && t->rn <= 2 &&
+           twi_lies_in_boxes(v, x, rows_load, row->k);
+}
+
+/* All rows in one tile: what has columns is needed once, and takes longest to come. By blocks of k,
+ * all columns of a group one after the other, it comes as it lies, and not a few columns of each of
+ * its rows at a time; the sums wait in the group's memory meanwhile. Not what the second level of
+ * cache holds. */
+static void offer_strips(twi_offers *o, const twi_matrix *x, twi_id load) {
+    static const uint8_t wide[] = {1, 2, 4, 8};
+    static const uint16_t parts[] = {0, 4096, 2048}; /* bytes of a row for a group: of a page */
+    const twi_view *v = o->view;
+    const int64_t columns = v->axis[x->n].extent, size = load ? element_bytes(v, load) : 1;
+    if (!load || columns * v->axis[x->k].extent <= v->caps->cache_bytes / size)
+        return;
+    for (unsigned atom = 0; atom < TWI_ATOMS; atom++)
+        for (unsigned w = 0; w < sizeof wide; w++)
+            for (unsigned c = 0; c < sizeof parts / sizeof parts[0]; c++) {
+                const int64_t part = parts[c] ? parts[c] / size : columns;
+                const panels t = {.rm = v->axis[x->m].extent,
+                                  .rn = wide[w],
+                                  .columns = twi_cdiv(part, wide[w] * (int64_t)v->caps->lane),
+                                  .atom = atom,
+                                  .deep = block_boxes(v, x, atom)};
+                if (part <= columns && makes_strips(v, x, &t, load))
+                    offer_strip(o, x, &t, load);
+            }
+}
+
 void twi_propose_panels(twi_offers *o, const twi_matrix *x) {
     static const uint8_t tiles[][2] = {{12, 2}, {6, 4}, {8, 3}, {9, 3}, {14, 2}, {13, 2},
                                        {11, 2}, {8, 2}, {4, 4}, {4, 2}, {16, 1}, {8, 1}};
@@ -181,6 +276,7 @@ void twi_propose_panels(twi_offers *o, const twi_matrix *x) {
     if (!v->caps->cache_bytes || !v->axis[x->k].known || (v->canonical >> x->k & 1))
         return;
     offer_rows(o, x, load);
+    offer_strips(o, x, load);
     for (unsigned i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
         panels t = {.rm = tiles[i][0], .rn = tiles[i][1]};
         if (!fits_registers(v, t.rm, t.rn) || t.rm >= 2 * v->axis[x->m].extent)
