@@ -42,12 +42,12 @@ enum {
     "    ($S)((e_ & " equal ") | (~e_ & ((g_ & x_) | (~g_ & y_)))); })\n"
 
 /* x86's range instruction orders zeros so (5: the greater, 4: the less, with its own sign), and
- * passes over NaN: it is kept from lanes that have one, where the sum is a NaN. */
+ * passes over NaN: it is kept from lanes that have one, which become NaN. */
 #define RANGE(which, text)                                                                         \
     "#if defined __AVX512DQ__ && defined __AVX512VL__\n"                                           \
     "#define @@(a, b) ({ \\\n"                                                                     \
     "    const $S a_ = (a), b_ = (b); \\\n"                                                        \
-    "    ($S)__builtin_ia32_rangep$P(a_, b_, " which ", a_ + b_, \\\n"                             \
+    "    ($S)__builtin_ia32_rangep$P(a_, b_, " which ", __builtin_nan$F(\"\") - ($S){0}, \\\n"     \
     "        __builtin_ia32_cmpp$P(a_, b_, 7, -1$D)$D); })\n"                                      \
     "#else\n" text "#endif\n"
 
