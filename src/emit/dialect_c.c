@@ -53,18 +53,27 @@ enum {
 
 /* a / s for a vector a and one s, to the bit (Markstein 1990; tests/unit/compile/division.c): the
  * quotient by the rounded reciprocal, corrected once by the remainder, which fma gives. Where a or
- * s is so small or large (or 0, infinite, NaN) that a step could leave the normal numbers, the
- * division itself; s is the same in all trips, so that a compiler takes its part out of the loop.
- */
+ * s is so small or large (or infinite, NaN, -0) that a step could leave the normal numbers, the
+ * division itself: s from 2^-60 to 2^60, a +0 or from 2^-63 to 2^65, whose exponent's upper bit is
+ * set once 64 is added. s is the same in all trips, so that a compiler takes its part out of the
+ * loop. */
 #define OVER                                                                                       \
     "#if defined __AVX512F__ && $B * $N == 512 && $Z == 4\n"                                       \
+    "#ifndef TW_CLEAR\n"                                                                           \
+    "#ifdef __clang__\n"                                                                           \
+    "#define TW_CLEAR(u, bit, m) __builtin_ia32_cmpd512_mask((u) & (bit), (bit) ^ (bit), 0, m)\n"  \
+    "#else\n"                                                                                      \
+    "#define TW_CLEAR(u, bit, m) __builtin_ia32_ptestnmd512((u), (bit), m)\n"                      \
+    "#endif\n"                                                                                     \
+    "#endif\n"                                                                                     \
     "#define @@(a, v, s) ({ \\\n"                                                                  \
     "    const $S a_ = (a); $S q_; \\\n"                                                           \
     "    const $E s_ = (s), r_ = 1.0f / s_; \\\n"                                                  \
     "    const unsigned b_ = ((union { $E f; unsigned u; }){s_}).u << 1; \\\n"                     \
-    "    const unsigned n_ = b_ - 0x43000000u < 0x78000000u ? 0x78000000u : 0u; \\\n"              \
-    "    const $U e_ = (($U)a_ << 1) - 0x43000000u; \\\n"                                          \
-    "    if (__builtin_ia32_ucmpd512_mask(($I)e_, ($I)(n_ - ($U){0}), 1, -1) == 0xffff) { \\\n"    \
+    "    const $I e_ = ($I)(($U)a_ + 0x20000000u), bit_ = 0x40000000 - ($I){0}; \\\n"              \
+    "    const short some_ = (short)__builtin_ia32_cmpd512_mask(($I)a_, ($I){0}, 4, -1); \\\n"     \
+    "    if (__builtin_expect(b_ - 0x43000000u < 0x78000000u && \\\n"                              \
+    "                         (short)TW_CLEAR(e_, bit_, some_) == 0, 1)) { \\\n"                   \
     "        const $S r2_ = r_ - ($S){0}; \\\n"                                                    \
     "        q_ = a_ * r2_; \\\n"                                                                  \
     "        q_ = @fma(@fma(-q_, (v), a_), r2_, q_); \\\n"                                         \

@@ -146,6 +146,9 @@ static void far_from_one(void **state) {
         d->s[d->row] = of_bits(special[k]);
         for (int w = 0; w < WIDTH; w++)
             dividend(d, of_bits(special[w % 7] ^ (uint32_t)(w & 8) << 28));
+        d->s[d->row] = of_bits(special[k]);
+        for (int w = 0; w < WIDTH; w++)
+            dividend(d, 0);
     }
     run(d);
     assert_int_equal(d->wrong, 0);
