@@ -166,7 +166,7 @@ static void take_losses(twi_tuning *t, const twi_worker *w, twi_contender *const
 static void run_course(twi_tuning *t, twi_contender *const *of, uint32_t n, bool confirm,
                        twi_race_result *out) {
     twi_worker w = make_worker(t, of, n);
-    course c = {.t = t, .w = &w, .due = confirm ? CONFIRM_ROUNDS : 0};
+    course c = {.t = t, .w = &w, .due = confirm ? ROUNDS_LEAST : 0};
     w.rebuild = confirm;
     t->worker = &w;
     twi_race_run(&(twi_race){.arena = t->arena,
