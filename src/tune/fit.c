@@ -2,7 +2,9 @@
  * The system that prices solve (fit.h). Each measured plan gives a row that asks for its time, and,
  * unless it is its group's best, one that asks for what it takes beyond the best: what all plans of
  * a group have in common falls out there, so that an error in it cannot turn the ranking. Rows are
- * relative to the plan's time. One faint row a term asks for the analytic price.
+ * relative to the plan's time. One row a term asks for the analytic price, scaled, and weighs as
+ * much as one group: what every plan has in the same proportion (bytes and the accesses that bring
+ * them) no fit can tell apart, and it would give all of the price to either of them.
  */
 #include "tune/fit.h"
 
@@ -12,7 +14,7 @@
 #include <math.h>
 
 /* Beside rows of which a group's have length 1 together. */
-static const double faint = 0.02, ranking = 2.0;
+static const double prior = 1.0, ranking = 2.0;
 
 double twi_fit_score(const twi_measured *m, const double price[TWI_COSTS]) {
     double ns = 0;
@@ -88,7 +90,7 @@ bool twi_fit(twi_arena *arena, const twi_group *group, uint32_t n, const double 
         double one[TWI_COSTS] = {0};
         one[k] = 1;
         if (analytic[k] > 0)
-            add_row(&r, one, NULL, scale * analytic[k], faint / (scale * analytic[k]));
+            add_row(&r, one, NULL, scale * analytic[k], prior / (scale * analytic[k]));
     }
     return twi_nnls(arena, r.a, r.b, r.rows, TWI_COSTS, price);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Prices from planted times: they come back, through noise too; a term that was never measured
- * keeps its analytic price; regrets and residuals by hand.
+ * Prices from planted times: they come back where there are many, through noise too; a term that
+ * was never measured keeps its analytic price, and two that go together keep theirs; regrets and
+ * residuals by hand.
  */
 #include "tune/fit.h"
 
@@ -16,7 +17,7 @@
 
 #include <cmocka.h>
 
-enum { GROUPS = 20, PLANS = 12 };
+enum { GROUPS = 600, FEW = 20, PLANS = 12 };
 
 typedef struct {
     twi_mem mem;
@@ -62,10 +63,10 @@ static void plant(bench *b, double noise) {
     }
 }
 
-static void fit(bench *b) {
+static void fit(bench *b, uint32_t groups) {
     if (TWI_GUARD(&b->mem, b->spot, b->saved))
         fail_msg("no memory");
-    assert_true(twi_fit(&b->arena, b->group, GROUPS, b->analytic, b->got));
+    assert_true(twi_fit(&b->arena, b->group, groups, b->analytic, b->got));
     TWI_UNGUARD(&b->mem, b->saved);
 }
 
@@ -73,11 +74,11 @@ static void planted_prices(void **state) {
     bench *b = *state;
     for (int noisy = 0; noisy < 2; noisy++) {
         plant(b, noisy ? 0.03 : 0);
-        fit(b);
+        fit(b, GROUPS);
         for (unsigned k = 1; k + 1 < TWI_COSTS; k++) /* what a launch takes drowns in the rest */
-            assert_true(fabs(b->got[k] / b->planted[k] - 1) < (noisy ? 0.25 : 0.02));
+            assert_true(fabs(b->got[k] / b->planted[k] - 1) < (noisy ? 0.25 : 0.15));
         for (unsigned g = 0; g < GROUPS; g++)
-            assert_true(twi_fit_regret(&b->group[g], b->got) < (noisy ? 0.1 : 1e-9));
+            assert_true(twi_fit_regret(&b->group[g], b->got) < (noisy ? 0.1 : 0.05));
     }
 }
 
@@ -87,8 +88,25 @@ static void unmeasured(void **state) {
     plant(b, 0);
     for (unsigned k = 0; k < TWI_COSTS; k++)
         b->analytic[k] = 2 * b->planted[k];
-    fit(b);
+    fit(b, GROUPS);
     assert_true(fabs(b->got[TWI_COSTS - 1] / b->planted[TWI_COSTS - 1] - 1) < 0.02);
+}
+
+/* Of two terms nearly in proportion, noise decides which of them a fit would give the whole to. */
+static void together(void **state) {
+    bench *b = *state;
+    plant(b, 0);
+    for (unsigned k = 0; k < TWI_COSTS; k++)
+        b->analytic[k] = b->planted[k];
+    for (unsigned g = 0; g < FEW; g++)
+        for (unsigned i = 0; i < PLANS; i++) {
+            twi_measured *m = &b->m[g][i];
+            m->amount[4] = m->amount[3] * (1 + 0.03 * twi_rng_unit(&b->rng));
+            m->ns = twi_fit_score(m, b->planted) * (1 + 0.3 * fabs(twi_rng_normal(&b->rng)));
+        }
+    fit(b, FEW);
+    for (unsigned k = 3; k <= 4; k++)
+        assert_true(fabs(b->got[k] / b->planted[k] - 1) < 0.3);
 }
 
 static void by_hand(void **state) {
@@ -116,6 +134,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(planted_prices, start, end),
         cmocka_unit_test_setup_teardown(unmeasured, start, end),
+        cmocka_unit_test_setup_teardown(together, start, end),
         cmocka_unit_test_setup_teardown(by_hand, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
