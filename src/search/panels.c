@@ -147,17 +147,31 @@ static bool is_tall(const twi_view *v, const twi_matrix *x) {
     return 2 * v->axis[x->m].extent >= 3 * v->axis[x->n].extent;
 }
 
-/* Blocks of such tiles. Boxes are packed: what is loaded as it lies would be woven again for every
- * row of tiles. */
+static void offer_cut(twi_offers *o, const twi_matrix *x, panels t, twi_id load, int64_t blocks,
+                      int64_t across) {
+    t.blocks = blocks;
+    t.across = across;
+    if (across == 1 || !is_tall(o->view, x))
+        offer(o, x, &t, load);
+}
+
+/* Blocks of such tiles, one for each of many units too: all of them along one side, and as square
+ * as they get. Boxes are packed: what is loaded as it lies would be woven again for every row of
+ * tiles. */
 static void offer_cuts(twi_offers *o, const twi_matrix *x, panels t, twi_id load) {
     static const uint8_t cuts[][2] = {{1, 1}, {1, 2}, {1, 4}, {2, 1}, {4, 1}}; /* rows, columns */
+    const int64_t units = o->view->caps->units;
     t.columns = block_columns(o->view, x, t.rn);
-    for (unsigned c = 0; c < sizeof cuts / sizeof cuts[0]; c++) {
-        t.blocks = cuts[c][0];
-        t.across = cuts[c][1];
-        if (t.across == 1 || !is_tall(o->view, x))
-            offer(o, x, &t, load);
-    }
+    for (unsigned c = 0; c < sizeof cuts / sizeof cuts[0]; c++)
+        offer_cut(o, x, t, load, cuts[c][0], cuts[c][1]);
+    if (units <= 4)
+        return;
+    int64_t side = 1;
+    while (4 * side * side <= units)
+        side *= 2;
+    const int64_t rows[] = {1, side, 2 * side, units};
+    for (unsigned c = 0; c < sizeof rows / sizeof rows[0]; c++)
+        offer_cut(o, x, t, load, rows[c], twi_cdiv(units, rows[c]));
 }
 
 /* Tiles that one instruction works on: whole ones of 16 rows. */
