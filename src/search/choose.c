@@ -72,11 +72,12 @@ static void insert(twi_candidate *c, uint32_t n, const twi_candidate *now) {
     c[n] = *now;
 }
 
-/* The first ones of a ranking have their places searched. */
-static void refine_first(const twi_view *v, const twi_wish *wish, twi_candidate *c, uint32_t n) {
+/* The first ones of a ranking have their places searched, where that may lead below the limit. */
+static void refine_first(const twi_view *v, const twi_question *q, twi_candidate *c, uint32_t n) {
+    const twi_wish *wish = q->wish;
     for (uint32_t i = 0; i < REFINED && i < n && c[i].legal; i++) {
         twi_candidate now = c[i];
-        if (now.placed)
+        if (now.placed || (!wish->n_pins && twi_view_floor(v, now.plan, true) > q->limit))
             continue;
         now.at = UINT32_MAX; /* it is first only where its score is less */
         refine(v, wish, &now);
@@ -105,7 +106,7 @@ uint32_t twi_list_of(const twi_question *q, uint32_t scope, twi_candidate **out)
         judge(v, q->wish, INFINITY, &now);
         insert(c, i, &now);
     }
-    refine_first(v, q->wish, c, o->n);
+    refine_first(v, q, c, o->n);
     *out = c;
     return o->n;
 }
@@ -193,7 +194,7 @@ bool twi_best_of(const twi_question *q, uint32_t scope, twi_candidate *out) {
         twi_offer_split(o, &splits.at[k], q->wish->n_pins ? INFINITY : limit);
         n = rank(o, q->wish, from, first, n);
     }
-    refine_first(v, q->wish, first, n);
+    refine_first(v, q, first, n);
     *out = first[0];
     return n > 0 && out->legal;
 }

@@ -10,14 +10,94 @@
 
 enum { FEW = 200 }; /* values: they are compared with each other */
 
+/* ---- what is the same for all plans of a scope ---- */
+
+struct twi_floor_facts {
+    bool plain;       /* can something be said? */
+    twi_id_list live; /* what its stores need, in order */
+    uint16_t *avail;  /* by value id: folds before it, one after the other */
+    twi_id *same;     /* by value id: the first that is the same */
+};
+
+static bool is_same(const twi_view *v, const twi_id *same, twi_id x, twi_id y) {
+    const twi_ins *i = twi_ins_of(v->ir, x), *j = twi_ins_of(v->ir, y);
+    bool is = i->op == j->op && i->attr == j->attr && i->type.elem == j->type.elem &&
+              i->type.axes == j->type.axes && i->nargs == j->nargs && twi_is_local(v->ir, x);
+    for (unsigned a = 0; is && a < i->nargs; a++)
+        is = same[twi_arg(v->ir, x, a)] == same[twi_arg(v->ir, y, a)];
+    return is;
+}
+
+static void find_same(const twi_view *v, struct twi_floor_facts *f) {
+    f->same = TWI_NEW_N(v->arena, twi_id, v->ir->ins.n);
+    for (twi_id id = 0; id < v->ir->ins.n; id++)
+        f->same[id] = id;
+    for (uint32_t k = 0; k < f->live.n; k++)
+        for (uint32_t j = 0; j < k && f->same[f->live.at[k]] == f->live.at[k]; j++)
+            if (is_same(v, f->same, f->live.at[j], f->live.at[k]))
+                f->same[f->live.at[k]] = f->same[f->live.at[j]];
+}
+
+static void find_live(const twi_view *v, struct twi_floor_facts *f) {
+    bool *needed = TWI_NEW_N(v->arena, bool, v->ir->ins.n);
+    f->avail = TWI_NEW_N(v->arena, uint16_t, v->ir->ins.n);
+    for (uint32_t k = v->all.n; k-- > 0;) {
+        const twi_id id = v->all.at[k];
+        const twi_ins *i = twi_ins_of(v->ir, id);
+        needed[id] = needed[id] || twi_op_row(i->op)->kind == TWI_KIND_EFFECT;
+        for (unsigned a = 0; needed[id] && a < i->nargs; a++)
+            needed[twi_arg(v->ir, id, a)] = true;
+    }
+    for (uint32_t k = 0; k < v->all.n; k++) {
+        const twi_id id = v->all.at[k];
+        if (!needed[id])
+            continue;
+        twi_push(v->arena, &f->live, id);
+        for (unsigned a = 0; a < twi_ins_of(v->ir, id)->nargs; a++) {
+            const twi_id arg = twi_arg(v->ir, id, a);
+            const uint16_t then = (uint16_t)(f->avail[arg] + twi_is_fold(v->ir, arg));
+            f->avail[id] = then > f->avail[id] ? then : f->avail[id];
+        }
+    }
+}
+
+static bool is_access(const twi_ins *i) {
+    return i->op == TWI_LOAD || twi_op_row(i->op)->kind == TWI_KIND_EFFECT;
+}
+
+/* Does it store an array once, and never load it? */
+static bool stores_once(const twi_view *v) {
+    const tw_ir *ir = v->ir;
+    for (uint32_t k = 0; k < v->all.n; k++)
+        for (uint32_t j = 0; j < v->all.n; j++) {
+            const twi_ins *x = twi_ins_of(ir, v->all.at[k]), *y = twi_ins_of(ir, v->all.at[j]);
+            if (k != j && x->op != TWI_LOAD && is_access(x) && is_access(y) &&
+                ir->access.at[x->attr].array == ir->access.at[y->attr].array)
+                return false;
+        }
+    return true;
+}
+
+const struct twi_floor_facts *twi_floor_facts(const twi_view *v) {
+    struct twi_floor_facts *f = TWI_NEW(v->arena, struct twi_floor_facts);
+    f->plain = v->all.n < FEW && !v->serial && !v->scanned && stores_once(v);
+    if (f->plain) {
+        find_live(v, f);
+        find_same(v, f);
+    }
+    return f;
+}
+
+/* ---- one plan ---- */
+
 typedef struct {
     const twi_view *v;
     const twi_plan *plan;
     bool keeps; /* all that may be kept is */
     twi_features *out;
-    twi_id *same;    /* by value id: the first that is the same */
-    uint16_t *avail; /* by value id: folds before it, one after the other */
-    uint16_t *seen;  /* by value id: 1 + the last phase that makes it */
+    const twi_id *same; /* of the facts: */
+    const uint16_t *avail;
+    uint16_t *seen; /* by value id: 1 + the last phase that makes it */
     struct {
         double trips, waits; /* of the loops around a fold; of those around a load, 0: none */
         double barriers;
@@ -52,11 +132,12 @@ static int64_t extent_of(const bounds *b, uint64_t axes, unsigned level) {
 
 static void raise(double *to, double x) { *to = x > *to ? x : *to; }
 
-/* Of so many merges of two states (lower/merged.c), even if one of them is a single element. */
-static void add_merges(bounds *b, unsigned op, double n) {
+/* Of so many elements that are taken in, and so many merges of two states (lower/merged.c). */
+static void add_merges(bounds *b, unsigned op, double elements, double states) {
     const bool exps = op == TWI_LOGSUMEXP, moments = op == TWI_MOMENTS;
-    b->out->ops[TWI_PRICE_CHEAP] += n * (exps ? 11 : moments ? 9 : 1);
-    b->out->ops[TWI_PRICE_DIV] += moments ? 2 * n : 0;
+    const double n = elements + states;
+    b->out->ops[TWI_PRICE_CHEAP] += n * (exps ? 11 : moments ? 10 : 1);
+    b->out->ops[TWI_PRICE_DIV] += moments ? 2 * elements + 3 * states : 0;
     b->out->ops[TWI_PRICE_FUNC] += exps ? n : 0;
 }
 
@@ -76,12 +157,12 @@ static void add_exchange(bounds *b, twi_id id, uint64_t folded, double own) {
     const int64_t subs = extent_of(b, folded, TWI_LV_SUB);
     const bool tree = twi_fold_subs_in_tree(b->v->ir, &b->plan->frame[0], id);
     b->out->lane_rounds += own * rounds * (whole ? 1 : 2);
-    add_merges(b, op, own * (whole ? 0 : rounds));
+    add_merges(b, op, 0, own * (whole ? 0 : rounds));
     b->phase[p].exchanges = b->phase[p].exchanges || rounds;
     if (subs == 1)
         return;
     raise(&b->phase[p].barriers, tree ? halvings(subs) + 1 : 1);
-    add_merges(b, op, own * (tree ? halvings(subs) : (double)(subs - 1)));
+    add_merges(b, op, 0, own * (tree ? halvings(subs) : (double)(subs - 1)));
 }
 
 static void add_fold(bounds *b, twi_id id) {
@@ -95,7 +176,7 @@ static void add_fold(bounds *b, twi_id id) {
         return;
     const double own = positions(b, i->type.axes, false);
     const double slots = (double)extent_of(b, folded, TWI_LV_SLOT);
-    add_merges(b, i->op, positions(b, all, false) + own * (slots - 1));
+    add_merges(b, i->op, positions(b, all, false), own * (slots - 1));
     add_exchange(b, id, folded, own);
 }
 
@@ -162,52 +243,6 @@ static void make(bounds *b, twi_id v, unsigned p) {
         make(b, twi_arg(b->v->ir, v, a), p);
 }
 
-static bool is_same(const bounds *b, twi_id x, twi_id y) {
-    const twi_ins *i = twi_ins_of(b->v->ir, x), *j = twi_ins_of(b->v->ir, y);
-    bool same = i->op == j->op && i->attr == j->attr && i->type.elem == j->type.elem &&
-                i->type.axes == j->type.axes && i->nargs == j->nargs && twi_is_local(b->v->ir, x);
-    for (unsigned a = 0; same && a < i->nargs; a++)
-        same = b->same[twi_arg(b->v->ir, x, a)] == b->same[twi_arg(b->v->ir, y, a)];
-    return same;
-}
-
-static void find_same(bounds *b, const twi_id_list *live) {
-    b->same = TWI_NEW_N(b->v->arena, twi_id, b->v->ir->ins.n);
-    for (twi_id v = 0; v < b->v->ir->ins.n; v++)
-        b->same[v] = v;
-    for (uint32_t k = 0; k < live->n; k++)
-        for (uint32_t j = 0; j < k && b->same[live->at[k]] == live->at[k]; j++)
-            if (is_same(b, live->at[j], live->at[k]))
-                b->same[live->at[k]] = b->same[live->at[j]];
-}
-
-/* Of what the first launch needs, by phase. */
-static void find_live(bounds *b, twi_id_list *live) {
-    const twi_view *v = b->v;
-    bool *needed = TWI_NEW_N(v->arena, bool, v->ir->ins.n);
-    twi_split_needs(v->arena, v->ir, b->plan, live);
-    const bool whole = !live->n;
-    for (uint32_t k = v->all.n; whole && k-- > 0;) {
-        const twi_id id = v->all.at[k];
-        const twi_ins *i = twi_ins_of(v->ir, id);
-        needed[id] = needed[id] || twi_op_row(i->op)->kind == TWI_KIND_EFFECT;
-        for (unsigned a = 0; needed[id] && a < i->nargs; a++)
-            needed[twi_arg(v->ir, id, a)] = true;
-    }
-    for (uint32_t k = 0; whole && k < v->all.n; k++)
-        if (needed[v->all.at[k]])
-            twi_push(v->arena, live, v->all.at[k]);
-    for (uint32_t k = 0; k < live->n; k++) {
-        const twi_id id = live->at[k];
-        for (unsigned a = 0; a < twi_ins_of(v->ir, id)->nargs; a++) {
-            const twi_id arg = twi_arg(v->ir, id, a);
-            const uint16_t then = (uint16_t)(b->avail[arg] + twi_is_fold(v->ir, arg));
-            b->avail[id] = then > b->avail[id] ? then : b->avail[id];
-        }
-        b->phases = b->avail[id] >= b->phases ? (uint16_t)(b->avail[id] + 1) : b->phases;
-    }
-}
-
 static void add_phases(bounds *b) {
     bool loads = false, apart = true;
     for (unsigned p = 0; p < b->phases; p++) {
@@ -226,10 +261,15 @@ static void add_phases(bounds *b) {
 static void count(bounds *b) {
     const tw_ir *ir = b->v->ir;
     twi_id_list live = {0};
-    b->avail = TWI_NEW_N(b->v->arena, uint16_t, ir->ins.n);
+    twi_split_needs(b->v->arena, ir, b->plan, &live);
+    if (!live.n) /* nothing is split */
+        live = b->v->facts->live;
+    b->same = b->v->facts->same;
+    b->avail = b->v->facts->avail;
     b->seen = TWI_NEW_N(b->v->arena, uint16_t, ir->ins.n);
-    find_live(b, &live);
-    find_same(b, &live);
+    for (uint32_t k = 0; k < live.n; k++)
+        if (b->avail[live.at[k]] >= b->phases)
+            b->phases = (uint16_t)(b->avail[live.at[k]] + 1);
     b->phase = twi_alloc_n(b->v->arena, b->phases + 1u, sizeof *b->phase);
     for (unsigned p = 0; p < b->phases; p++)
         for (uint32_t k = 0; k < live.n; k++) {
@@ -250,32 +290,14 @@ static void count(bounds *b) {
     add_phases(b);
 }
 
-static bool is_access(const twi_ins *i) {
-    return i->op == TWI_LOAD || twi_op_row(i->op)->kind == TWI_KIND_EFFECT;
-}
-
-/* Does it store an array once, and never load it? */
-static bool stores_once(const twi_view *v) {
-    const tw_ir *ir = v->ir;
-    for (uint32_t k = 0; k < v->all.n; k++)
-        for (uint32_t j = 0; j < v->all.n; j++) {
-            const twi_ins *x = twi_ins_of(ir, v->all.at[k]), *y = twi_ins_of(ir, v->all.at[j]);
-            if (k != j && x->op != TWI_LOAD && is_access(x) && is_access(y) &&
-                ir->access.at[x->attr].array == ir->access.at[y->attr].array)
-                return false;
-        }
-    return true;
-}
-
 static bool is_plain(const twi_view *v, const twi_plan *p) {
-    bool plain = v->all.n < FEW && !v->serial && !v->scanned && p->frames == 1 && !p->stages &&
-                 !p->persistent;
+    bool plain = v->facts->plain && p->frames == 1 && !p->stages && !p->persistent;
     for (uint32_t k = 0; k < p->place.n; k++)
         plain = plain && !p->place.at[k].atom && !p->place.at[k].to;
     for (unsigned a = 1; a < v->ir->axis.n; a++)
         for (unsigned d = 0; (v->axes >> a & 1) && d < p->frame[0].map[a].n; d++)
             plain = plain && p->frame[0].map[a].d[d].extent > 0;
-    return plain && stores_once(v);
+    return plain;
 }
 
 double twi_view_floor(const twi_view *v, const twi_plan *p, bool keeps) {

@@ -47,6 +47,7 @@ typedef struct twi_view {
     twi_id_list all;
     twi_id *crossing; /* that may be kept */
     uint32_t crossings;
+    const struct twi_floor_facts *facts; /* floor.c */
 } twi_view;
 
 void twi_view_init(twi_view *v, twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
@@ -164,6 +165,8 @@ typedef struct {
     double limit; /* ns */
 } twi_patience;
 bool twi_is_over(const void *patience, const twi_features *so_far); /* for a twi_cutoff */
+/* Of the scope, once. */
+const struct twi_floor_facts *twi_floor_facts(const twi_view *v);
 /* No walk of the plan finds less; with `keeps`: whatever it keeps; ns. */
 double twi_view_floor(const twi_view *v, const twi_plan *p, bool keeps);
 /* No launch takes less, ns; no launch that loads. */

@@ -39,8 +39,8 @@ typedef struct {
     }
 static const row rows[] = {
     {"residual_layernorm", "f32", ROWS(128, 1024), "cpu-avx512", 70, 14500},
-    {"residual_layernorm", "f32", ROWS(128, 1024), "sm_90a", 62, 17000},
-    {"residual_layernorm", "bf16", ROWS(17, 257), "simt32", 92, 20000},
+    {"residual_layernorm", "f32", ROWS(128, 1024), "sm_90a", 34, 6400},
+    {"residual_layernorm", "bf16", ROWS(17, 257), "simt32", 58, 10000},
     {"softmax", "f32", ROWS(128, 1024), "sm_90a", 15, 2800},
     {"softmax", "bf16", ROWS(128, 1024), "simt32", 21, 4000},
     {"row_sum", "f32", ROWS(128, 1024), "sm_90a", 6, 460},
