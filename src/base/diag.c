@@ -8,7 +8,14 @@ enum { KEPT = 20, MESSAGE_LINE = 300, SHOWN = 120 };
 
 void twi_diags_init(twi_diags *d, twi_arena *arena) { *d = (twi_diags){.arena = arena}; }
 
+static bool is_file(const twi_file *f, const char *name, const char *text, size_t n) {
+    return f->text == text && f->n == n && strcmp(f->name, name) == 0;
+}
+
 uint32_t twi_diags_file(twi_diags *d, const char *name, const char *text, size_t n) {
+    for (uint32_t k = d->files.n; k > 0; k--)
+        if (is_file(&d->files.at[k - 1], name, text, n))
+            return k;
     twi_file file = {.name = twi_strdup(d->arena, name), .text = text, .n = n};
     twi_push(d->arena, &d->files, file);
     twi_arena_keep(d->arena);

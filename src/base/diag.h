@@ -34,7 +34,9 @@ typedef struct twi_diags {
 } twi_diags;
 
 void twi_diags_init(twi_diags *d, twi_arena *arena);
-uint32_t twi_diags_file(twi_diags *d, const char *name, const char *text, size_t n); /* borrows */
+/* Borrows the text. The same text under the same name is the same file, however often it is read.
+ */
+uint32_t twi_diags_file(twi_diags *d, const char *name, const char *text, size_t n);
 void twi_error(twi_diags *d, uint16_t code, twi_loc loc, const char *help, const char *format, ...)
     TWI_PRINTF(5, 6);
 void twi_warn(twi_diags *d, uint16_t code, twi_loc loc, const char *help, const char *format, ...)

@@ -52,6 +52,22 @@ static void named_are_files(void **state) {
     assert_false(twi_caps_named(ctx, "simt31", &caps));
 }
 
+/* A context that asks for a record again, as every compilation does, does not grow. */
+static void records_are_read_again(void **state) {
+    tw_context *ctx = *state;
+    twi_caps caps;
+    assert_true(twi_caps_named(ctx, "sm_90a", &caps));
+    const uint32_t files = ctx->diags.files.n;
+    const twi_mark before = twi_arena_mark(&ctx->arena);
+    for (unsigned k = 0; k < 1000; k++)
+        assert_true(twi_caps_named(ctx, "sm_90a", &caps));
+    const twi_mark after = twi_arena_mark(&ctx->arena);
+    assert_int_equal(ctx->diags.files.n, files);
+    assert_ptr_equal(after.block, before.block);
+    assert_int_equal(after.used, before.used);
+    assert_int_equal(after.kept, before.kept);
+}
+
 static void what_records_say(void **state) {
     twi_caps caps;
     assert_true(twi_caps_named(*state, "cpu-avx512", &caps));
@@ -108,6 +124,7 @@ static void faults(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(named_are_files),
+        cmocka_unit_test(records_are_read_again),
         cmocka_unit_test(what_records_say),
         cmocka_unit_test(faults),
     };
