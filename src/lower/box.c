@@ -114,9 +114,11 @@ twi_lid twi_w_carried_boxes(twi_lowering *w, twi_id v) {
     return twi_w_load(w, a, index, w->lanes * twi_w_box(w, v), 0, 0);
 }
 
-/* A vector of its stripe at the open digits, those of the box too; 0 beyond the axis. */
+/* A vector of its stripe at the open digits, those of the box too; 0 beyond the axis, of which the
+ * frame that made the stripe may have fewer positions. */
 static twi_lid stripe_row(twi_lowering *w, twi_id v, unsigned boxed) {
     const uint64_t axes = twi_ins_of(w->ir, v)->type.axes;
+    const twi_frame *home = &w->plan->frame[w->home[v].frame];
     const twi_laccess a = {.object = w->home[v].object};
     const twi_object *o = &w->c.f->object.at[a.object];
     const unsigned count = o->count;
@@ -126,8 +128,15 @@ static twi_lid stripe_row(twi_lowering *w, twi_id v, unsigned boxed) {
     for (unsigned x = 0; x < w->ir->axis.n; x++) {
         const unsigned box = x == boxed ? 1u << twi_atom_digit(w->frame, x) : 0;
         const uint8_t digits = (uint8_t)(twi_time_digits(w->ir, w->frame, x) | box);
-        if (axes >> x & 1 && twi_digits_extent(twi_w_map(w, x), digits) > 1)
-            index[rank++] = twi_w_number(w, x, digits);
+        if (!(axes >> x & 1))
+            continue;
+        const int64_t made = twi_digits_extent(&home->map[x], twi_time_digits(w->ir, home, x));
+        if (made == 1)
+            continue;
+        index[rank] = twi_w_number(w, x, digits);
+        if (made < twi_digits_extent(twi_w_map(w, x), digits))
+            index[rank] = twi_w_ix(w, TWI_MIN, index[rank], twi_w_int(w, made - 1));
+        rank++;
     }
     const twi_lid row = twi_w_load(w, a, index, count, 0, 0);
     twi_w_guard(w, UINT64_C(1) << boxed, &mask);

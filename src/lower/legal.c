@@ -224,6 +224,24 @@ static bool has_loops(const judge *j, unsigned frame, uint64_t axes) {
     return false;
 }
 
+/* What is woven into boxes of another frame lies in vectors of the same workers and lanes, all
+ * positions of a box in one of them. */
+static bool boxes_fit(const judge *j, const twi_place *p) {
+    const twi_frame *home = &j->plan->frame[p->frame], *to = &j->plan->frame[p->to - 1u];
+    const unsigned boxed = twi_boxed_axis(j->ir, to, p->value);
+    const uint64_t others = twi_ins_of(j->ir, p->value)->type.axes & ~(UINT64_C(1) << boxed);
+    for (unsigned a = 1; boxed && a < j->ir->axis.n; a++)
+        if (a == boxed ? !twi_map_same_space(&home->map[a], &to->map[a])
+                       : !twi_same_maps(j->plan, p->frame, p->to - 1u, others & UINT64_C(1) << a))
+            return twi_refuse(
+                j->why,
+                "value %s: frame %s takes it in boxes: axis %s has the same lanes and "
+                "as many positions there as in %s",
+                twi_value_name(j->ir, p->value), frame_name(j, p->to - 1u),
+                twi_axis_text(j->ir, j->arena, a), frame_name(j, p->frame));
+    return true;
+}
+
 /* Can the carrier take the value from its frame to the one that its place names? */
 static bool carrier_fits(const judge *j, const twi_place *p) {
     const twi_ins *i = twi_ins_of(j->ir, p->value);
@@ -373,7 +391,8 @@ static bool frames_fit(const judge *j) {
     if (!frames_agree(j))
         return false;
     for (uint32_t k = 0; k < j->plan->place.n; k++)
-        if (j->plan->place.at[k].to && !carrier_fits(j, &j->plan->place.at[k]))
+        if (j->plan->place.at[k].to &&
+            !(carrier_fits(j, &j->plan->place.at[k]) && boxes_fit(j, &j->plan->place.at[k])))
             return false;
     for (uint32_t k = 0; k < j->cut.all.n; k++) {
         twi_id v = j->cut.all.at[k];
