@@ -141,7 +141,8 @@ twi_lid twi_scan_next(twi_lowering *w, twi_id id) {
 
 /* ---- lanes ---- */
 
-/* Lanes in a row: each one's number in the direction of the scan, and how far apart two are. */
+/* Lanes in a row: each one's number in the direction of the scan (implicit lanes), and how far
+ * apart two are. */
 typedef struct {
     twi_lid number;
     int64_t extent, step;
@@ -150,8 +151,9 @@ typedef struct {
 static lane_row lanes_of(const twi_scan *s) {
     twi_lowering *w = s->w;
     const twi_digit *d = &s->map->d[s->at.lane];
-    lane_row r = {0, d->extent, w->vectors ? 1 : twi_digit_stride(d)};
-    r.number = w->vectors ? twi_w_leaf(w, TWI_L_IOTA, w->lanes, 0) : w->digit[s->axis][s->at.lane];
+    if (w->vectors)
+        return (lane_row){0, d->extent, 1};
+    lane_row r = {w->digit[s->axis][s->at.lane], d->extent, twi_digit_stride(d)};
     if (s->reverse) {
         r.number = twi_w_ix(w, TWI_SUB, twi_w_int(w, r.extent - 1), r.number);
         r.step = -r.step;
@@ -159,9 +161,22 @@ static lane_row lanes_of(const twi_scan *s) {
     return r;
 }
 
+/* Of explicit lanes: a window on the row and as many identities beside it. */
+static twi_lid slid(const twi_scan *s, twi_lid x, unsigned by) {
+    twi_lowering *w = s->w;
+    const unsigned count = twi_w_count(w, x);
+    const twi_lid none = twi_w_splat(w, twi_scan_identity(s), count);
+    int32_t *from = TWI_NEW_N(w->arena, int32_t, count);
+    for (unsigned k = 0; k < count; k++)
+        from[k] = (int32_t)(k + (s->reverse ? by : count - by));
+    return twi_lb_permute(&w->c, s->reverse ? x : none, s->reverse ? none : x, from, count);
+}
+
 /* x of the lane `by` before; the identity in those that have none. */
 static twi_lid shifted(const twi_scan *s, const lane_row *r, twi_lid x, int64_t by) {
     twi_lowering *w = s->w;
+    if (w->vectors)
+        return slid(s, x, (unsigned)by);
     twi_lid moved = twi_w_lane_shift(w, x, (int32_t)(by * r->step));
     twi_lid has = twi_w_ix(w, TWI_GE, r->number, twi_w_int(w, by));
     return twi_w_op(w, TWI_SELECT, has, moved, twi_scan_identity(s));
