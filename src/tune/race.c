@@ -28,6 +28,16 @@ double twi_middle(twi_arena *arena, const double *v, unsigned n) {
     return middle;
 }
 
+double twi_race_ratio(twi_arena *arena, const twi_race_result *r, uint32_t x, uint32_t y) {
+    const twi_mark mark = twi_arena_mark(arena);
+    double *ratio = TWI_NEW_N(arena, double, r->rounds + 1);
+    for (unsigned k = 0; k < r->rounds; k++)
+        ratio[k] = r->at[x].ns[k] / r->at[y].ns[k];
+    const double middle = twi_middle(arena, ratio, r->rounds);
+    twi_arena_reset(arena, mark);
+    return middle;
+}
+
 typedef struct {
     const twi_race *race;
     twi_race_result *out;
@@ -66,14 +76,11 @@ static bool interval(const state *s, uint32_t x, uint32_t y, double *low, double
 
 static void medians(state *s) {
     twi_race_result *out = s->out;
-    double *ratio = TWI_NEW_N(s->race->arena, double, out->rounds + 1);
     out->leader = s->race->n;
     for (uint32_t k = 0; k < s->race->n; k++) {
         twi_runner *c = &out->at[k];
-        for (unsigned r = 0; r < out->rounds; r++)
-            ratio[r] = c->ns[r] / out->at[0].ns[r];
         c->median_ns = twi_middle(s->race->arena, c->ns, out->rounds);
-        c->ratio = twi_middle(s->race->arena, ratio, out->rounds);
+        c->ratio = twi_race_ratio(s->race->arena, out, k, 0);
         if (c->in && !isnan(c->median_ns) &&
             (out->leader == s->race->n || c->median_ns < out->at[out->leader].median_ns))
             out->leader = k;

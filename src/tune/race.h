@@ -46,6 +46,10 @@ typedef struct {
  * sample says so. */
 void twi_race_run(const twi_race *race, twi_race_result *out);
 double twi_middle(twi_arena *arena, const double *v, unsigned n); /* of those that are numbers */
+/* x over y: the middle of the ratios within rounds that both ran. What is slow for a round is slow
+ * for both, so that it is nearer to the truth than the ratio of their medians. NAN: there is none.
+ */
+double twi_race_ratio(twi_arena *arena, const twi_race_result *r, uint32_t x, uint32_t y);
 #define TWI_TIE 1.015
 
 #endif

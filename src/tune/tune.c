@@ -22,6 +22,8 @@
 enum { ROUNDS_LEAST = 5, ROUNDS_ENOUGH = 25, CONFIRMED = 4, CONFIRM_ROUNDS = 11, LONGEST = 6 };
 /* Of what is left of the budget when the phase begins. */
 static const double RACE_SHARE = 0.6;
+/* So far from the leader of the race a candidate may be that is confirmed. */
+static const double NEAR = 1.05;
 
 static const struct {
     const char *name;
@@ -214,7 +216,8 @@ static uint32_t race(twi_tuning *t, twi_contender **of, uint32_t n) {
         of[k]->samples = samples_text(t->arena, &r.at[k], r.rounds);
     }
     for (uint32_t k = 0; k < n; k++)
-        if (r.leader < n && r.at[k].in && of[k]->median_ns <= r.at[r.leader].median_ns * 1.05)
+        if (r.leader < n && r.at[k].in &&
+            (k == r.leader || twi_race_ratio(t->arena, &r, k, r.leader) <= NEAR))
             of[kept++] = of[k];
     qsort(of, kept, sizeof *of, by_median);
     if (!kept && t->late && right(of[0]))
@@ -253,7 +256,7 @@ static void confirm(twi_tuning *t, twi_contender **of, uint32_t n) {
             t->result->default_ns = r.at[k].median_ns;
     }
     for (uint32_t k = 0; k < m; k++) {
-        all[k]->tied = all[k]->confirm_ns <= r.at[r.leader].median_ns * TWI_TIE;
+        all[k]->tied = k == r.leader || twi_race_ratio(t->arena, &r, k, r.leader) <= TWI_TIE;
         t->result->tied += all[k]->tied;
         if (all[k]->tied && (!best || simpler(all[k], best)))
             best = all[k];
