@@ -42,7 +42,7 @@ def rows(kernel, elem, r, w):
 
 def attention(elem, causal, heads, n, d):
     """As many queries as keys, all heads with keys of their own."""
-    types = {"T": elem, "CAUSAL": "true" if causal else "false", "BI": "64", "BJ": "64"}
+    types = {"T": elem, "CAUSAL": "true" if causal else "false", "BI": "128", "BJ": "128"}
     dims = {"B": 1, "H": heads, "G": heads, "I": n, "J": n, "D": d, "E": d}
     return case("attention", types, dims, f"{heads}x{n}x{n}x{d}", {"scale": d**-0.5}, "causal_attention" if causal else None)
 
