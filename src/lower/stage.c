@@ -143,8 +143,24 @@ static void into_tile(twi_lowering *w, twi_laccess to, const twi_lid *index, twi
         twi_w_store(w, to, index, x, 0);
 }
 
+/* Boxes of lanes that lie along rows, all groups at once. */
+static void copy_lanes_turned(twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
+    const twi_laccess to = stage_access(w, object);
+    twi_lid index[TWI_MAX_LOOPS], box[TWI_MAX_TURN];
+    twi_w_box_groups(w, s->value, box);
+    stage_index(w, s, index);
+    for (unsigned k = 0; k < w->lanes; k++) {
+        index[to.dim] = twi_w_int(w, k * twi_w_count(w, box[k]));
+        into_tile(w, to, index, box[k]);
+    }
+}
+
 /* Boxes of lanes, group by group: that is how they lie. */
 static void copy_groups(twi_lowering *w, const twi_stage_plan *s, uint32_t object) {
+    if (twi_w_box_lies_along(w, s->value)) {
+        copy_lanes_turned(w, s, object);
+        return;
+    }
     const unsigned group = twi_atom_group((tw_elem)w->c.f->object.at[object].elem);
     const unsigned n = twi_w_box(w, s->value) / group, depth = twi_w_depth(w);
     const twi_laccess to = stage_access(w, object);

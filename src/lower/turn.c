@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Boxes without lanes that lie across the rows of their array: vectors of rows are read as they
- * lie, a position of the box each, and turned in registers. Pairs of rows are woven first, so that
- * what trades places is whole groups of 4 bytes, as many in a vector as there are vectors.
+ * Boxes that are turned in registers: those without lanes that lie across the rows of their array,
+ * and those of lanes that lie along rows. What trades places is whole groups of 4 bytes, as many in
+ * a vector as there are vectors.
  */
 #include "lower/walk.h"
 #include "plan/atom.h"
@@ -50,6 +50,18 @@ static twi_lid traded(twi_lowering *w, twi_lid x, twi_lid y, unsigned by, unsign
     return twi_lb_permute(&w->c, x, y, from, count);
 }
 
+/* Group g of vector k becomes group k of vector g. */
+static void turn(twi_lowering *w, twi_lid *box, unsigned n, unsigned group) {
+    for (unsigned by = n / 2; by > 0; by /= 2)
+        for (unsigned k = 0; k < n; k++) {
+            if (k & by)
+                continue;
+            const twi_lid x = box[k], y = box[k + by];
+            box[k] = traded(w, x, y, by, group, false);
+            box[k + by] = traded(w, x, y, by, group, true);
+        }
+}
+
 void twi_w_box_turned(twi_lowering *w, twi_id load, const twi_turn *t, twi_lid *box) {
     const int lane_axis = w->lane_axis;
     const uint32_t lanes = w->lanes;
@@ -60,12 +72,35 @@ void twi_w_box_turned(twi_lowering *w, twi_id load, const twi_turn *t, twi_lid *
         box[k] = twi_w_box_rows(w, load, twi_w_int(w, k * group), group);
     w->lane_axis = lane_axis;
     w->lanes = lanes;
-    for (unsigned by = t->lanes / 2; by > 0; by /= 2)
-        for (unsigned k = 0; k < t->lanes; k++) {
-            if (k & by)
-                continue;
-            const twi_lid x = box[k], y = box[k + by];
-            box[k] = traded(w, x, y, by, group, false);
-            box[k + by] = traded(w, x, y, by, group, true);
-        }
+    turn(w, box, t->lanes, group);
+}
+
+bool twi_w_box_lies_along(twi_lowering *w, twi_id load) {
+    const twi_access *a = &w->ir->access.at[twi_ins_of(w->ir, load)->attr];
+    const twi_object *o = &w->c.f->object.at[twi_w_array_object(w, a->array)];
+    const unsigned lanes = twi_w_value_count(w, twi_ins_of(w->ir, load)->type.axes);
+    const unsigned group = twi_atom_group((tw_elem)w->ir->array.at[a->array].elem);
+    const int lane_axis = w->lane_axis;
+    w->lane_axis = -1;
+    const int dim = twi_w_box_dimension(w, load);
+    w->lane_axis = lane_axis;
+    return w->vectors && lanes > 1 && lanes <= TWI_MAX_TURN && dim >= 0 &&
+           twi_w_box(w, load) == lanes * group && !(o->dynamic >> dim & 1) && o->stride[dim] == 1;
+}
+
+void twi_w_box_groups(twi_lowering *w, twi_id load, twi_lid *box) {
+    const unsigned axis = (unsigned)w->lane_axis;
+    const uint32_t lanes = w->lanes;
+    const unsigned digit = twi_w_map(w, axis)->n - 1u; /* of a vector's lanes */
+    const twi_lid open = w->digit[axis][digit];
+    w->lane_axis = -1;
+    w->lanes = 1;
+    for (unsigned k = 0; k < lanes; k++) {
+        w->digit[axis][digit] = twi_w_int(w, k);
+        box[k] = twi_w_array_load(w, load, true);
+    }
+    w->digit[axis][digit] = open;
+    w->lane_axis = (int)axis;
+    w->lanes = lanes;
+    turn(w, box, lanes, twi_atom_group((tw_elem)twi_lins_of(w->c.f, box[0])->elem));
 }

@@ -251,6 +251,10 @@ typedef struct {
 } twi_turn;
 bool twi_w_box_lies_across(const twi_lowering *w, twi_id load, twi_turn *out);
 void twi_w_box_turned(twi_lowering *w, twi_id load, const twi_turn *t, twi_lid *box);
+/* Those of lanes, each along a row of the array: read whole, and turned into groups of all lanes.
+ */
+bool twi_w_box_lies_along(twi_lowering *w, twi_id load);
+void twi_w_box_groups(twi_lowering *w, twi_id load, twi_lid *box);
 /* A value that another frame makes is woven from its stripe into an object of boxes, of which a dot
  * reads one at a time. Positions of a box of the frame that it is taken to; 1. */
 unsigned twi_w_carried_box(const twi_lowering *w, twi_id v);
