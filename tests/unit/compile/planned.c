@@ -144,13 +144,13 @@ static void forms_too(void **state) {
     j->dims[0].value = 100;
     j->dims[1].value = 33;
     tw_program *p = tw_program_parse(j->ctx, "half.tile", rows, strlen(rows));
-    uint32_t files[3] = {j->ctx->diags.files.n};
+    uint32_t files[2];
     for (unsigned k = 0; k < 2; k++) {
         assert_int_equal(tw_compile(j->ctx, tw_program_build(p, 0, NULL, 0), &j->o, &c[k]), TW_OK);
-        files[k + 1] = j->ctx->diags.files.n;
+        files[k] = j->ctx->diags.files.n;
     }
     assert_int_equal(j->ctx->planned.n, 1);
-    assert_int_equal(files[2] - files[1], files[1] - files[0]); /* no texts pile up */
+    assert_int_equal(files[1], files[0]); /* no texts pile up */
     assert_non_null(strstr(tw_compiled_text(c[0], TW_STAGE_PLAN), "join"));
     for (unsigned s = 0; s < TW_STAGES; s++)
         assert_string_equal(tw_compiled_text(c[0], (tw_stage)s),
