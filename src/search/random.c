@@ -1,33 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any legal plan: maps are drawn digit by digit (odd extents and blocks that divide nothing
- * included), refused ones drawn again; then keeps, orders of loops, fold orders, serial digits,
- * stages and entries are drawn one by one and kept where the plan stays legal. Falls back to what
- * the families propose.
+ * Any legal plan: maps are drawn digit by digit (odd extents and blocks that
+ * divide nothing included), refused ones drawn again; then keeps, orders of
+ * loops, fold orders, serial digits, stages and entries are drawn one by one
+ * and kept where the plan stays legal. Falls back to what the families propose.
  */
-#include "plan/atom.h"
+#include "search/random.h"
 #include "plan/split.h"
-#include "search/view.h"
 
 #include <math.h>
 
-enum { TRIES = 160 };
-
-typedef struct {
-    const twi_view *v;
-    const twi_wish *wish;
-    twi_rng rng;
-    int64_t slots, lanes, subs; /* left to give out */
-    int lane_axis;              /* explicit lanes: the axis that has them; -1: none */
-    bool again;                 /* drawing a second frame */
-    bool second;                /* drawing a second launch */
-    twi_plan *p;
-} draw;
-
-static int64_t below(draw *d, int64_t n) { return (int64_t)twi_rng_below(&d->rng, (uint64_t)n); }
-
-static bool chance(draw *d, unsigned one_in) { return twi_rng_below(&d->rng, one_in) == 0; }
-
-static bool legal(draw *d) {
+bool twi_draw_legal(twi_draw *d) {
     twi_why why;
     twi_features f;
     if (!twi_pins_apply(d->v, d->wish, d->p, &why))
@@ -40,31 +22,30 @@ static bool legal(draw *d) {
 
 /* ---- maps ---- */
 
-static int64_t some_extent(draw *d, int64_t most) {
+static int64_t some_extent(twi_draw *d, int64_t most) {
     static const uint8_t extents[] = {2, 2, 3, 4, 4, 5, 7, 8, 12, 16, 32};
-    int64_t e = extents[below(d, (int64_t)sizeof extents)];
+    int64_t e = extents[twi_draw_below(d, (int64_t)sizeof extents)];
     return e > most ? 1 : e;
 }
 
-static int64_t power(draw *d, int64_t most) {
+static int64_t power(twi_draw *d, int64_t most) {
     int64_t p = 1;
-    while (2 * p <= most && !chance(d, 3))
+    while (2 * p <= most && !twi_draw_chance(d, 3))
         p *= 2;
     return p;
 }
 
-/* An extent up to most that divides n where n is to be cut exactly (n > 0). */
-static int64_t fitting(draw *d, int64_t most, int64_t n) {
+int64_t twi_draw_fitting(twi_draw *d, int64_t most, int64_t n) {
     int64_t e = some_extent(d, most);
     while (n > 0 && n % e)
         e--;
     return e;
 }
 
-static int64_t draw_lanes(draw *d, unsigned a, int64_t n) {
+static int64_t draw_lanes(twi_draw *d, unsigned a, int64_t n) {
     bool folded = d->v->folded >> a & 1;
-    int64_t e = folded || d->lane_axis >= 0 || !chance(d, 4) ? power(d, d->lanes)
-                                                             : some_extent(d, d->lanes);
+    int64_t e = folded || d->lane_axis >= 0 || !twi_draw_chance(d, 4) ? power(d, d->lanes)
+                                                                      : some_extent(d, d->lanes);
     while (n > 0 && n % e)
         e /= 2;
     return e > 1 ? e : 1;
@@ -74,7 +55,8 @@ static int64_t draw_lanes(draw *d, unsigned a, int64_t n) {
 typedef struct {
     twi_map m;
     int64_t inner; /* product so far */
-    int64_t exact; /* what is left of a block that must come out; 0: an axis that may have pads */
+    int64_t exact; /* what is left of a block that must come out; 0: an axis that
+                      may have pads */
 } row;
 
 static void put(row *r, unsigned level, int64_t extent) {
@@ -86,20 +68,20 @@ static void put(row *r, unsigned level, int64_t extent) {
         r->exact /= extent;
 }
 
-static void put_slots(draw *d, row *r) {
-    int64_t e = fitting(d, d->slots, r->exact);
+static void put_slots(twi_draw *d, row *r) {
+    int64_t e = twi_draw_fitting(d, d->slots, r->exact);
     put(r, TWI_LV_SLOT, e);
     d->slots /= e;
 }
 
-static void put_inner(draw *d, unsigned a, row *r, bool loops) {
+static void put_inner(twi_draw *d, unsigned a, row *r, bool loops) {
     const twi_view *v = d->v;
     bool chain = v->chain >> a & 1, simt = v->caps->family == TWI_FAMILY_SIMT;
     if (chain) {
-        if (chance(d, 2))
+        if (twi_draw_chance(d, 2))
             put_slots(d, r);
-        if (loops && chance(d, 2))
-            put(r, TWI_LV_LOOP, fitting(d, 64, r->exact));
+        if (loops && twi_draw_chance(d, 2))
+            put(r, TWI_LV_LOOP, twi_draw_fitting(d, 64, r->exact));
         return;
     }
     if (d->lane_axis == (int)a) {
@@ -107,18 +89,18 @@ static void put_inner(draw *d, unsigned a, row *r, bool loops) {
         put(r, TWI_LV_LANE, e);
     }
     bool open = !v->axis[a].known;
-    for (int64_t k = below(d, 4); k > 0; k--) {
-        int64_t pick = below(d, 4);
+    for (int64_t k = twi_draw_below(d, 4); k > 0; k--) {
+        int64_t pick = twi_draw_below(d, 4);
         if (pick == 0)
             put_slots(d, r);
         else if (pick == 1 && loops && !open)
-            put(r, TWI_LV_LOOP, fitting(d, 64, r->exact));
+            put(r, TWI_LV_LOOP, twi_draw_fitting(d, 64, r->exact));
         else if (pick == 2 && simt) {
             int64_t e = draw_lanes(d, a, r->exact);
             put(r, TWI_LV_LANE, e);
             d->lanes /= e;
         } else if (pick == 3 && simt && !open) {
-            int64_t e = fitting(d, d->subs, r->exact);
+            int64_t e = twi_draw_fitting(d, d->subs, r->exact);
             put(r, TWI_LV_SUB, e);
             d->subs /= e;
         }
@@ -126,8 +108,8 @@ static void put_inner(draw *d, unsigned a, row *r, bool loops) {
 }
 
 /* The outermost time digit: what inner digits left over. */
-static bool put_outer(draw *d, row *r, int64_t count, bool loops) {
-    bool slot = count <= d->slots && (!loops || chance(d, 4));
+static bool put_outer(twi_draw *d, row *r, int64_t count, bool loops) {
+    bool slot = count <= d->slots && (!loops || twi_draw_chance(d, 4));
     if (!loops && !slot && count > 1)
         return false;
     if (slot && count > 1)
@@ -136,18 +118,18 @@ static bool put_outer(draw *d, row *r, int64_t count, bool loops) {
     return true;
 }
 
-/* Positions of a group that a second frame must give it too: weight of the first frame's grid
- * digit. */
-static int64_t group_positions(const draw *d, unsigned a) {
+/* Positions of a group that a second frame must give it too: weight of the
+ * first frame's grid digit. */
+static int64_t group_positions(const twi_draw *d, unsigned a) {
     const twi_map *m = &d->p->frame[0].map[a];
     return d->again && m->d[0].level == TWI_LV_GRID ? twi_map_weight(m, 0) : 0;
 }
 
-static bool draw_map(draw *d, unsigned a, twi_map *out) {
+static bool draw_map(twi_draw *d, unsigned a, twi_map *out) {
     const twi_view *v = d->v;
     const twi_axis_view *x = &v->axis[a];
     if (v->canonical >> a & 1) {
-        if (chance(d, 6)) { /* element by element */
+        if (twi_draw_chance(d, 6)) { /* element by element */
             twi_view_loops(v, a, out);
             return true;
         }
@@ -157,9 +139,11 @@ static bool draw_map(draw *d, unsigned a, twi_map *out) {
         int64_t subs = time ? 1 : power(d, d->subs);
         d->lanes /= lanes;
         d->subs /= subs;
-        return twi_view_canonical(v, a, chance(d, 2) ? TWI_LV_SLOT : TWI_LV_LOOP, subs, lanes, out);
+        return twi_view_canonical(v, a, twi_draw_chance(d, 2) ? TWI_LV_SLOT : TWI_LV_LOOP, subs,
+                                  lanes, out);
     }
-    /* Where private memory is not indexed, what stays with a worker lies in slots. */
+    /* Where private memory is not indexed, what stays with a worker lies in
+     * slots. */
     bool loops = v->caps->indexable || !(v->stripes >> a & 1);
     row r = {.inner = 1, .exact = x->block > 1 ? x->block : group_positions(d, a)};
     if (x->block != 1)
@@ -186,11 +170,11 @@ static bool draw_map(draw *d, unsigned a, twi_map *out) {
     return true;
 }
 
-static int pick_lane_axis(draw *d) {
+static int pick_lane_axis(twi_draw *d) {
     const twi_view *v = d->v;
     int found = -1;
     uint64_t seen = 0;
-    if (v->caps->family == TWI_FAMILY_SIMT || chance(d, 6))
+    if (v->caps->family == TWI_FAMILY_SIMT || twi_draw_chance(d, 6))
         return -1;
     for (unsigned a = 1; a < v->ir->axis.n; a++) {
         if (!(v->axes >> a & 1) || (v->chain >> a & 1) || v->axis[a].block == 1)
@@ -203,102 +187,94 @@ static int pick_lane_axis(draw *d) {
     return found;
 }
 
-static bool draw_maps(draw *d) {
+static bool draw_maps(twi_draw *d) {
     const twi_view *v = d->v;
     d->slots = d->v->caps->slots;
     d->lanes = v->caps->lane;
     d->subs = v->caps->sub;
     d->lane_axis = pick_lane_axis(d);
-    for (unsigned k = 0, from = (unsigned)below(d, v->ir->axis.n); k < v->ir->axis.n; k++) {
+    for (unsigned k = 0, from = (unsigned)twi_draw_below(d, v->ir->axis.n); k < v->ir->axis.n;
+         k++) {
         unsigned a = (from + k) % v->ir->axis.n;
         if (a && (v->axes >> a & 1) && !draw_map(d, a, &d->p->frame[0].map[a]))
             return false;
     }
     twi_view_finish(v, d->p);
-    return legal(d);
+    return twi_draw_legal(d);
 }
 
 /* ---- what is drawn one by one ---- */
 
-static void draw_keeps(draw *d) {
+static void draw_keeps(twi_draw *d) {
     for (uint32_t i = 0; i < d->v->crossings; i++) {
-        if (chance(d, 2))
+        if (twi_draw_chance(d, 2))
             continue;
         twi_place *place = twi_plan_set_place(d->v->arena, d->p, d->v->crossing[i]);
         uint8_t was = place->keep;
         const bool simt = d->v->caps->family == TWI_FAMILY_SIMT;
-        place->keep = chance(d, 2) ? TWI_KEEP_STRIPE : simt ? TWI_KEEP_SHARED : TWI_KEEP_SCRATCH;
-        if (!legal(d))
+        place->keep = twi_draw_chance(d, 2) ? TWI_KEEP_STRIPE
+                      : simt                ? TWI_KEEP_SHARED
+                                            : TWI_KEEP_SCRATCH;
+        if (!twi_draw_legal(d))
             twi_plan_set_place(d->v->arena, d->p, d->v->crossing[i])->keep = was;
     }
 }
 
-static void draw_order(draw *d) {
-    twi_frame *f = &d->p->frame[0];
+void twi_draw_order(twi_draw *d, unsigned frame) {
+    twi_frame *f = &d->p->frame[frame];
     for (unsigned round = 0; round < 2 && f->loops > 1; round++) {
-        unsigned i = (unsigned)below(d, f->loops), k = (unsigned)below(d, f->loops);
+        unsigned i = (unsigned)twi_draw_below(d, f->loops),
+                 k = (unsigned)twi_draw_below(d, f->loops);
         twi_axis_digit was = f->order[i];
         f->order[i] = f->order[k];
         f->order[k] = was;
-        if (legal(d))
+        if (twi_draw_legal(d))
             continue;
         f->order[k] = f->order[i];
         f->order[i] = was;
     }
 }
 
-/* Another tile of the dot's own axes: a whole vector's lanes along the one that stores walk along.
- */
-static bool draw_tile(draw *d, twi_id dot) {
-    const twi_view *v = d->v;
-    const twi_ins *i = twi_ins_of(v->ir, dot);
-    for (unsigned a = 1; a < v->ir->axis.n; a++) {
-        twi_cut_numbers c = {.rows = 1 + below(d, 3), .unroll = 1 + below(d, 4)};
-        c.lanes = (int)a == v->unit ? v->caps->vector_bytes / 4 : 1;
-        if (i->type.axes >> a & 1 && !twi_view_map(v, a, c, &d->p->frame[0].map[a]))
-            return false;
-    }
-    return true;
-}
-
-/* Loops of the order's head around all phases: as many as are legal of the number drawn. */
-static void draw_around(draw *d) {
+/* Loops of the order's head around all phases: as many as are legal of the
+ * number drawn. */
+static void draw_around(twi_draw *d) {
     twi_frame *f = &d->p->frame[0];
-    for (f->around = (uint8_t)below(d, f->loops + 1); f->around && !legal(d);)
+    for (f->around = (uint8_t)twi_draw_below(d, f->loops + 1); f->around && !twi_draw_legal(d);)
         f->around--;
 }
 
-static void draw_folds(draw *d) {
+static void draw_folds(twi_draw *d) {
     for (uint32_t i = 0; i < d->v->all.n; i++) {
         twi_id id = d->v->all.at[i];
-        if (!twi_is_fold(d->v->ir, id) || !chance(d, 3))
+        if (!twi_is_fold(d->v->ir, id) || !twi_draw_chance(d, 3))
             continue;
         twi_plan_set_place(d->v->arena, d->p, id)->fold = TWI_FOLD_WEIGHT;
-        if (!legal(d))
+        if (!twi_draw_legal(d))
             twi_plan_set_place(d->v->arena, d->p, id)->fold = TWI_FOLD_TIME;
     }
 }
 
-/* A serial digit around the one fold of the scope: its outermost loop, cut in two or taken whole.
+/* A serial digit around the one fold of the scope: its outermost loop, cut in
+ * two or taken whole.
  */
-static void draw_serial(draw *d) {
+static void draw_serial(twi_draw *d) {
     const twi_view *v = d->v;
-    if (v->folds != 1 || v->serial || !chance(d, 2))
+    if (v->folds != 1 || v->serial || !twi_draw_chance(d, 2))
         return;
     for (unsigned a = 1; a < v->ir->axis.n; a++) {
         twi_map *m = &d->p->frame[0].map[a], was = *m;
         if (!(v->folded >> a & 1) || v->axis[a].kind != TWI_AXIS_FULL || !v->axis[a].known ||
             m->d[0].level != TWI_LV_LOOP)
             continue;
-        if (m->n < TWI_MAX_DIGITS && m->d[0].extent > 2 && chance(d, 2)) {
+        if (m->n < TWI_MAX_DIGITS && m->d[0].extent > 2 && twi_draw_chance(d, 2)) {
             memmove(&m->d[1], &m->d[0], m->n * sizeof m->d[0]);
             m->n++;
-            m->d[1].extent = 2 + below(d, m->d[0].extent - 2);
+            m->d[1].extent = 2 + twi_draw_below(d, m->d[0].extent - 2);
             m->d[0].extent = twi_cdiv(m->d[0].extent, m->d[1].extent);
         }
         m->d[0].level = TWI_LV_SERIAL;
         twi_view_finish(v, d->p);
-        if (legal(d))
+        if (twi_draw_legal(d))
             return;
         *m = was;
         twi_view_finish(v, d->p);
@@ -306,20 +282,21 @@ static void draw_serial(draw *d) {
 }
 
 /* A power of two, mostly a large one, that divides n and is at most `most`. */
-static int64_t part_of(draw *d, int64_t n, int64_t most) {
+static int64_t part_of(twi_draw *d, int64_t n, int64_t most) {
     int64_t p = 1;
-    while (2 * p <= most && n % (2 * p) == 0 && !chance(d, 4))
+    while (2 * p <= most && n % (2 * p) == 0 && !twi_draw_chance(d, 4))
         p *= 2;
     return p;
 }
 
-static void append(twi_map *m, unsigned level, int64_t stride, int64_t extent) {
+void twi_draw_append(twi_map *m, unsigned level, int64_t stride, int64_t extent) {
     if (extent > 1)
         m->d[m->n++] = (twi_digit){(uint8_t)level, (uint16_t)stride, extent};
 }
 
-/* A copy map of the stage's tile: what lanes and subgroups do not take stays in slots. */
-static void draw_copy(draw *d, twi_stage_plan *s) {
+/* A copy map of the stage's tile: what lanes and subgroups do not take stays in
+ * slots. */
+static void draw_copy(twi_draw *d, twi_stage_plan *s) {
     const twi_caps *caps = d->v->caps;
     int64_t inside[TWI_MAX_AXES] = {0}, lane = 1, sub = 1;
     for (unsigned k = 0; k < s->n; k++) {
@@ -334,10 +311,10 @@ static void draw_copy(draw *d, twi_stage_plan *s) {
         const int64_t wide = part_of(d, inside[a], 4), rest = inside[a] / wide;
         const int64_t lanes = part_of(d, rest, caps->lane / lane);
         const int64_t subs = part_of(d, rest / lanes, caps->sub / sub);
-        append(m, TWI_LV_SLOT, 0, rest / lanes / subs);
-        append(m, TWI_LV_SUB, sub, subs);
-        append(m, TWI_LV_LANE, lane, lanes);
-        append(m, TWI_LV_SLOT, 0, wide);
+        twi_draw_append(m, TWI_LV_SLOT, 0, rest / lanes / subs);
+        twi_draw_append(m, TWI_LV_SUB, sub, subs);
+        twi_draw_append(m, TWI_LV_LANE, lane, lanes);
+        twi_draw_append(m, TWI_LV_SLOT, 0, wide);
         if (!m->n)
             m->d[m->n++] = (twi_digit){TWI_LV_SLOT, 0, 1};
         s->copy_axes |= UINT64_C(1) << a;
@@ -346,42 +323,45 @@ static void draw_copy(draw *d, twi_stage_plan *s) {
     }
 }
 
-/* When its copies run: versions, and on implicit lanes a copy map with what it makes possible. */
-static void draw_window(draw *d, twi_stage_plan *s) {
-    if (s->shared && chance(d, 2))
+/* When its copies run: versions, and on implicit lanes a copy map with what it
+ * makes possible. */
+static void draw_window(twi_draw *d, twi_stage_plan *s) {
+    if (s->shared && twi_draw_chance(d, 2))
         draw_copy(d, s);
-    if (chance(d, 2))
+    if (twi_draw_chance(d, 2))
         return;
-    s->window = (uint8_t)(1 + below(d, 4));
-    if (s->shared && chance(d, 3))
+    s->window = (uint8_t)(1 + twi_draw_below(d, 4));
+    if (s->shared && twi_draw_chance(d, 3))
         s->via = TWI_VIA_ASYNC;
-    else if (s->copy_axes && !chance(d, 3))
+    else if (s->copy_axes && !twi_draw_chance(d, 3))
         s->via = TWI_VIA_REGS;
 }
 
 /* One that fits the rows of a legal plan, if it is found soon. */
-static void draw_swizzle(draw *d, twi_swizzle *s) {
+static void draw_swizzle(twi_draw *d, twi_swizzle *s) {
     for (unsigned i = 0; i < 8; i++) {
-        const int64_t unit = INT64_C(1) << below(d, 5);
-        s->span = (uint16_t)(unit << (1 + below(d, 4)));
+        const int64_t unit = INT64_C(1) << twi_draw_below(d, 5);
+        s->span = (uint16_t)(unit << (1 + twi_draw_below(d, 4)));
         s->unit = (uint8_t)unit;
-        s->rows = (uint8_t)(1 << (chance(d, 2) ? below(d, 4) : 0));
-        if (legal(d))
+        s->rows = (uint8_t)(1 << (twi_draw_chance(d, 2) ? twi_draw_below(d, 4) : 0));
+        if (twi_draw_legal(d))
             return;
     }
     s->span = 0;
 }
 
-/* A stage with the tile's digits in any order, axis after axis or mixed. */
-static void draw_stage(draw *d, twi_id id) {
+/* A stage with the tile's digits in any order, axis after axis or mixed; plain:
+ * without versions and copy maps. False: none can be. */
+bool twi_draw_add_stage(twi_draw *d, twi_id id, twi_stage_plan *plain) {
     const twi_view *v = d->v;
-    const twi_frame *f = &d->p->frame[0];
+    const twi_place *place = twi_plan_place(d->p, id);
+    const twi_frame *f = &d->p->frame[place ? place->frame : 0];
     uint64_t axes = twi_ins_of(v->ir, id)->type.axes;
     twi_stage_plan s = {.value = id, .window = 1, .shared = v->caps->family == TWI_FAMILY_SIMT};
-    bool serial = !s.shared, leave = chance(d, 2);
+    bool serial = !s.shared, leave = twi_draw_chance(d, 2);
     for (unsigned k = 0; k < d->p->stages; k++)
         if (d->p->stage[k].value == id)
-            return;
+            return false;
     for (unsigned a = 1; a < v->ir->axis.n; a++)
         for (unsigned i = 0; (axes >> a & 1) && i < f->map[a].n; i++) {
             unsigned level = f->map[a].d[i].level;
@@ -391,16 +371,17 @@ static void draw_stage(draw *d, twi_id id) {
                 s.order[s.n++] = (twi_axis_digit){(uint8_t)a, (uint8_t)i};
         }
     if (!serial || !s.n || d->p->stages == TWI_MAX_STAGES)
-        return;
+        return false;
     for (unsigned i = s.n; i > 1; i--) {
-        unsigned k = (unsigned)below(d, i);
+        unsigned k = (unsigned)twi_draw_below(d, i);
         twi_axis_digit was = s.order[i - 1];
         s.order[i - 1] = s.order[k];
         s.order[k] = was;
     }
-    s.ahead = !s.shared && chance(d, 3) ? (uint8_t)(1 + below(d, 20)) : 0;
-    s.pad = chance(d, 3) ? (uint32_t)(1 + below(d, 4)) : 0;
-    /* Values load a vector from the place where the lane digit lies: it stays the fastest. */
+    s.ahead = !s.shared && twi_draw_chance(d, 3) ? (uint8_t)(1 + twi_draw_below(d, 20)) : 0;
+    s.pad = twi_draw_chance(d, 3) ? (uint32_t)(1 + twi_draw_below(d, 4)) : 0;
+    /* Values load a vector from the place where the lane digit lies: it stays the
+     * fastest. */
     for (unsigned i = 0; v->caps->family == TWI_FAMILY_CPU && i + 1u < s.n; i++)
         if (f->map[s.order[i].axis].d[s.order[i].digit].level == TWI_LV_LANE) {
             twi_axis_digit was = s.order[s.n - 1];
@@ -413,77 +394,45 @@ static void draw_stage(draw *d, twi_id id) {
             memmove(&s.order[i], &s.order[i + 1], (s.n - 1u - i) * sizeof box);
             s.order[s.n - 1] = box;
         }
-    const twi_stage_plan plain = s;
+    *plain = s;
     draw_window(d, &s);
     d->p->stage[d->p->stages++] = s;
-    bool good = legal(d);
-    if (!good) {
-        d->p->stage[d->p->stages - 1] = plain;
-        good = legal(d);
-    }
-    if (!good)
-        d->p->stages--;
-    else if (s.shared && !s.pad)
-        draw_swizzle(d, &d->p->stage[d->p->stages - 1].swizzle);
-}
-
-/* A dot by boxes: a time digit of the folded axis that they divide leaves them to the atom. */
-static bool draw_boxes(draw *d, twi_id dot, int64_t k) {
-    twi_map *m = &d->p->frame[0].map[twi_ins_of(d->v->ir, dot)->fold[0]];
-    unsigned i = m->n;
-    while (i > 0 && (twi_level_is_space(m->d[i - 1].level) || m->d[i - 1].extent % k))
-        i--;
-    if (!i || m->n == TWI_MAX_DIGITS || !draw_tile(d, dot))
-        return false;
-    m->d[i - 1].extent /= k;
-    m->d[m->n++] = (twi_digit){.level = TWI_LV_ATOM, .extent = k};
     return true;
 }
 
-static bool draw_atom(draw *d, twi_id dot, unsigned atom) {
-    const twi_frame *was = twi_copy(d->v->arena, &d->p->frame[0], sizeof *was);
-    const bool drawn = draw_boxes(d, dot, twi_atom_row_of(atom)->k);
-    twi_plan_set_place(d->v->arena, d->p, dot)->atom = (uint8_t)atom;
-    twi_view_finish(d->v, d->p);
-    const uint8_t stages = d->p->stages;
-    for (unsigned k = 0; drawn && twi_atom_has_groups(twi_atom_row_of(atom)) && k < 2; k++)
-        draw_stage(d, twi_atom_load(d->v->ir, dot, k)); /* the one with lanes stays */
-    if (drawn && legal(d))
-        return true;
-    d->p->stages = stages;
-    d->p->frame[0] = *was;
-    twi_plan_set_place(d->v->arena, d->p, dot)->atom = TWI_ATOM_NONE;
-    return false;
-}
-
-static void draw_atoms(draw *d) {
-    twi_why why;
-    for (uint32_t i = 0; i < d->v->all.n; i++) {
-        const twi_id dot = d->v->all.at[i];
-        bool drawn = twi_ins_of(d->v->ir, dot)->op != TWI_DOT;
-        for (unsigned a = TWI_ATOMS; !drawn && a-- > 1;)
-            drawn = twi_atom_row_of(a)->k > 1 && twi_atom_loads(d->v->ir, dot) &&
-                    twi_atom_fits(d->v->ir, d->v->caps, dot, a, &why) && !chance(d, 4) &&
-                    draw_atom(d, dot, a);
+void twi_draw_stage(twi_draw *d, twi_id id) {
+    twi_stage_plan plain;
+    if (!twi_draw_add_stage(d, id, &plain))
+        return;
+    twi_stage_plan *s = &d->p->stage[d->p->stages - 1];
+    bool good = twi_draw_legal(d);
+    if (!good) {
+        *s = plain;
+        good = twi_draw_legal(d);
     }
+    if (!good)
+        d->p->stages--;
+    else if (s->shared && !s->pad)
+        draw_swizzle(d, &s->swizzle);
 }
 
-static void draw_stages(draw *d) {
+static void draw_stages(twi_draw *d) {
     for (uint32_t i = 0; i < d->v->all.n; i++)
-        if (twi_ins_of(d->v->ir, d->v->all.at[i])->op == TWI_LOAD && chance(d, 2))
-            draw_stage(d, d->v->all.at[i]);
+        if (twi_ins_of(d->v->ir, d->v->all.at[i])->op == TWI_LOAD && twi_draw_chance(d, 2))
+            twi_draw_stage(d, d->v->all.at[i]);
 }
 
-/* A second frame in which a stored value is taken: other maps, the same positions for each group.
+/* A second frame in which a stored value is taken: other maps, the same
+ * positions for each group.
  */
-static void draw_frame(draw *d) {
+static void draw_frame(twi_draw *d) {
     const twi_view *v = d->v;
     twi_id stored = 0;
     unsigned stores = 0;
     for (uint32_t i = 0; i < v->all.n; i++)
-        if (twi_ins_of(v->ir, v->all.at[i])->op == TWI_STORE && chance(d, ++stores))
+        if (twi_ins_of(v->ir, v->all.at[i])->op == TWI_STORE && twi_draw_chance(d, ++stores))
             stored = twi_arg(v->ir, v->all.at[i], 0);
-    if (!stored || v->serial || d->p->frames > 1 || !chance(d, 3))
+    if (!stored || v->serial || d->p->frames > 1 || !twi_draw_chance(d, 3))
         return;
     twi_frame *f = &d->p->frame[0], *g = &d->p->frame[1];
     *g = *f;
@@ -501,11 +450,13 @@ static void draw_frame(draw *d) {
     twi_view_finish_frame(v, d->p, 1);
     twi_place *place = twi_plan_set_place(v->arena, d->p, stored), was = *place;
     place->to = 2;
-    place->via =
-        v->caps->family == TWI_FAMILY_SIMT && !chance(d, 4) ? TWI_TO_SHARED : TWI_TO_PRIVATE;
-    place->pad = place->via == TWI_TO_SHARED && chance(d, 2) ? (uint16_t)(1 + below(d, 4)) : 0;
+    place->via = v->caps->family == TWI_FAMILY_SIMT && !twi_draw_chance(d, 4) ? TWI_TO_SHARED
+                                                                              : TWI_TO_PRIVATE;
+    place->pad = place->via == TWI_TO_SHARED && twi_draw_chance(d, 2)
+                     ? (uint16_t)(1 + twi_draw_below(d, 4))
+                     : 0;
     d->p->frames = 2;
-    if (good && legal(d)) {
+    if (good && twi_draw_legal(d)) {
         if (place->via == TWI_TO_SHARED && !place->pad)
             draw_swizzle(d, &place->swizzle);
         return;
@@ -514,76 +465,78 @@ static void draw_frame(draw *d) {
     *twi_plan_set_place(v->arena, d->p, stored) = was;
 }
 
-static bool random_scope(draw *d, twi_why *why);
+static bool random_scope(twi_draw *d, twi_why *why);
 
-/* The second launch's plan, of the tile IR that the split leaves; NULL: none was found. */
-static twi_plan *draw_then(draw *d) {
+/* The second launch's plan, of the tile IR that the split leaves; NULL: none
+ * was found. */
+static twi_plan *draw_then(twi_draw *d) {
     const tw_ir *ir = twi_split_ir(d->v->arena, d->v->ir, d->p);
     twi_view *v = TWI_NEW(d->v->arena, twi_view);
     static const twi_wish no_wish = {0};
     twi_why why;
     if (!ir)
         return NULL;
-    draw then = {.v = v, .wish = &no_wish, .rng = d->rng, .second = true};
+    twi_draw then = {.v = v, .wish = &no_wish, .rng = d->rng, .second = true};
     twi_view_init(v, d->v->arena, ir, d->v->caps, d->v->scope);
     bool good = random_scope(&then, &why);
     d->rng = then.rng;
     return good ? then.p : NULL;
 }
 
-/* A folded axis's outermost loop, or what is left right of it, goes to groups. */
-static void draw_split(draw *d) {
+/* A folded axis's outermost loop, or what is left right of it, goes to groups.
+ */
+static void draw_split(twi_draw *d) {
     const twi_view *v = d->v;
-    if (d->second || v->serial || !v->folds || !chance(d, 3))
+    if (d->second || v->serial || !v->folds || !twi_draw_chance(d, 3))
         return;
     for (unsigned a = 1; a < v->ir->axis.n; a++) {
         twi_plan *was = twi_plan_new(v->arena);
         twi_map *m = &d->p->frame[0].map[a];
         if (!(v->folded >> a & 1) || v->axis[a].kind != TWI_AXIS_FULL || !v->axis[a].known ||
-            m->d[0].level != TWI_LV_LOOP || chance(d, 2))
+            m->d[0].level != TWI_LV_LOOP || twi_draw_chance(d, 2))
             continue;
         *was = *d->p;
         if (m->n < TWI_MAX_DIGITS && m->d[0].extent > 2 && !(v->canonical >> a & 1)) {
             memmove(&m->d[1], &m->d[0], m->n * sizeof m->d[0]);
             m->n++;
-            m->d[1].extent = 2 + below(d, m->d[0].extent - 2);
+            m->d[1].extent = 2 + twi_draw_below(d, m->d[0].extent - 2);
             m->d[0].extent = twi_cdiv(m->d[0].extent, m->d[1].extent);
         }
         m->d[0].level = TWI_LV_GRID;
         twi_view_finish(v, d->p);
         d->p->then = draw_then(d);
-        if (d->p->then && legal(d))
+        if (d->p->then && twi_draw_legal(d))
             return;
         *d->p = *was;
     }
 }
 
 /* A group order, and fewer groups that each do several. */
-static void draw_launch(draw *d) {
+static void draw_launch(twi_draw *d) {
     twi_plan *p = d->p;
     int64_t all = twi_plan_blocks(p);
-    if (chance(d, 2))
-        p->order = (uint8_t)below(d, TWI_GROUPS_HILBERT + 1);
-    p->band = p->order == TWI_GROUPS_BAND ? 1 + below(d, 5) : 0;
-    if (all > 1 && chance(d, 4))
-        p->persistent = 1 + below(d, all < 40 ? all - 1 : 39);
-    if (legal(d))
+    if (twi_draw_chance(d, 2))
+        p->order = (uint8_t)twi_draw_below(d, TWI_GROUPS_HILBERT + 1);
+    p->band = p->order == TWI_GROUPS_BAND ? 1 + twi_draw_below(d, 5) : 0;
+    if (all > 1 && twi_draw_chance(d, 4))
+        p->persistent = 1 + twi_draw_below(d, all < 40 ? all - 1 : 39);
+    if (twi_draw_legal(d))
         return;
     p->order = TWI_GROUPS_ROWS;
     p->band = p->persistent = 0;
 }
 
-static void draw_entries(draw *d) {
+static void draw_entries(twi_draw *d) {
     const tw_ir *ir = d->v->ir;
     twi_entry_plan e = {.name = twi_intern_str(&ir->ctx->names, "aligned16")};
     bool any = false;
-    if (chance(d, 2))
+    if (twi_draw_chance(d, 2))
         return;
     twi_reserve(d->v->arena, &e.align, ir->array.n);
     e.align.n = ir->array.n;
     for (uint32_t a = 0; a < ir->array.n; a++) {
         bool promise =
-            a && ir->array.at[a].role != TWI_TEMP && ir->array.at[a].rank && !chance(d, 3);
+            a && ir->array.at[a].role != TWI_TEMP && ir->array.at[a].rank && !twi_draw_chance(d, 3);
         e.align.at[a] = promise ? 16 : 0;
         any = any || promise;
     }
@@ -592,7 +545,7 @@ static void draw_entries(draw *d) {
 }
 
 /* Nothing drawn was legal: the families' proposals, in a drawn order. */
-static bool fall_back(draw *d, twi_why *why) {
+static bool fall_back(twi_draw *d, twi_why *why) {
     twi_candidate *c;
     twi_question q = {d->v->arena, d->v->ir, d->v->caps, d->wish, NULL, INFINITY};
     uint32_t n = twi_list_of(&q, d->v->scope, &c), good = 0;
@@ -602,12 +555,12 @@ static bool fall_back(draw *d, twi_why *why) {
         *why = c[0].why;
         return false;
     }
-    *d->p = *c[below(d, good)].plan;
+    *d->p = *c[twi_draw_below(d, good)].plan;
     d->p->entry.n = 1;
     return true;
 }
 
-static bool random_scope(draw *d, twi_why *why) {
+static bool random_scope(twi_draw *d, twi_why *why) {
     bool found = false;
     twi_plan *plain = twi_view_plan(d->v);
     d->p = twi_plan_new(d->v->arena);
@@ -618,11 +571,12 @@ static bool random_scope(draw *d, twi_why *why) {
     }
     if (!found && !fall_back(d, why))
         return false;
-    draw_atoms(d);
+    twi_draw_atoms(d);
+    twi_draw_chain(d);
     draw_split(d);
     draw_keeps(d);
     draw_serial(d);
-    draw_order(d);
+    twi_draw_order(d, 0);
     draw_around(d);
     draw_folds(d);
     draw_stages(d);
@@ -643,7 +597,7 @@ twi_plans *twi_random_of(twi_arena *arena, const tw_ir *ir, const twi_caps *caps
     plans->scope = TWI_NEW_N(arena, twi_plan, plans->n);
     for (uint32_t k = 0; k < plans->n; k++) {
         twi_view *v = TWI_NEW(arena, twi_view);
-        draw d = {.v = v, .wish = wish ? wish : &no_wish};
+        twi_draw d = {.v = v, .wish = wish ? wish : &no_wish};
         twi_view_init(v, arena, ir, caps, k);
         twi_rng_init(&d.rng, seed * 1000003u + k);
         if (!random_scope(&d, why))
