@@ -137,8 +137,22 @@ static bool draw_folded(twi_draw *d, unsigned a, int64_t box, twi_map *m) {
     return true;
 }
 
-/* A frame that makes what the dot takes: the first one's positions, cut in
- * another way. */
+/* Of a frame that makes what a dot takes: mostly the first one's positions, cut in another way;
+ * else any map of slots and lanes, which legality may refuse. */
+static void draw_made(twi_draw *d, unsigned a, twi_map *m) {
+    const int64_t lanes = twi_map_level_extent(m, TWI_LV_LANE);
+    const bool fewer = lanes > 1 && twi_draw_chance(d, 4);
+    const twi_cut_numbers c = {.rows = 1 + twi_draw_below(d, 3),
+                               .unroll = 1 + twi_draw_below(d, 6),
+                               .lanes = fewer ? lanes / 2 : lanes};
+    twi_map other;
+    if (twi_draw_chance(d, 3) && twi_view_map(d->v, a, c, &other))
+        *m = other;
+    else
+        recut(d, a, m);
+}
+
+/* A frame that makes what the dot takes. */
 static void draw_maker(twi_draw *d, twi_id x) {
     const twi_plan was = copied(d, d->p);
     twi_frame f = d->p->frame[0];
@@ -146,7 +160,7 @@ static void draw_maker(twi_draw *d, twi_id x) {
         return;
     for (unsigned a = 1; a < d->v->ir->axis.n; a++)
         if (f.axes >> a & 1)
-            recut(d, a, &f.map[a]);
+            draw_made(d, a, &f.map[a]);
     const unsigned frame = twi_view_add_frame(d->v, d->p, &f);
     twi_view_finish_frame(d->v, d->p, frame);
     twi_plan_set_place(d->v->arena, d->p, x)->frame = (uint8_t)frame;
@@ -244,7 +258,7 @@ void twi_draw_chain(twi_draw *d) {
             *d->p = copied(d, &was);
             continue;
         }
-        if (twi_draw_chance(d, 3))
+        if (twi_draw_chance(d, 2))
             draw_maker(d, x);
         for (uint32_t i = v->all.n; i-- > 0;) { /* what takes it first */
             const twi_id dot = v->all.at[i];
