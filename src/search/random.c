@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any legal plan: maps are drawn digit by digit (odd extents and blocks that
- * divide nothing included), refused ones drawn again; then keeps, orders of
- * loops, fold orders, serial digits, stages and entries are drawn one by one
- * and kept where the plan stays legal. Falls back to what the families propose.
+ * Any legal plan: maps are drawn digit by digit (odd extents and blocks that divide nothing
+ * included), refused ones drawn again; then keeps, orders of loops, fold orders, serial digits,
+ * stages and entries are drawn one by one and kept where the plan stays legal. Falls back to what
+ * the families propose.
  */
 #include "search/random.h"
 #include "plan/split.h"
@@ -55,8 +55,7 @@ static int64_t draw_lanes(twi_draw *d, unsigned a, int64_t n) {
 typedef struct {
     twi_map m;
     int64_t inner; /* product so far */
-    int64_t exact; /* what is left of a block that must come out; 0: an axis that
-                      may have pads */
+    int64_t exact; /* what is left of a block that must come out; 0: an axis that may have pads */
 } row;
 
 static void put(row *r, unsigned level, int64_t extent) {
@@ -118,8 +117,8 @@ static bool put_outer(twi_draw *d, row *r, int64_t count, bool loops) {
     return true;
 }
 
-/* Positions of a group that a second frame must give it too: weight of the
- * first frame's grid digit. */
+/* Positions of a group that a second frame must give it too: weight of the first frame's grid
+ * digit. */
 static int64_t group_positions(const twi_draw *d, unsigned a) {
     const twi_map *m = &d->p->frame[0].map[a];
     return d->again && m->d[0].level == TWI_LV_GRID ? twi_map_weight(m, 0) : 0;
@@ -142,8 +141,7 @@ static bool draw_map(twi_draw *d, unsigned a, twi_map *out) {
         return twi_view_canonical(v, a, twi_draw_chance(d, 2) ? TWI_LV_SLOT : TWI_LV_LOOP, subs,
                                   lanes, out);
     }
-    /* Where private memory is not indexed, what stays with a worker lies in
-     * slots. */
+    /* Where private memory is not indexed, what stays with a worker lies in slots. */
     bool loops = v->caps->indexable || !(v->stripes >> a & 1);
     row r = {.inner = 1, .exact = x->block > 1 ? x->block : group_positions(d, a)};
     if (x->block != 1)
@@ -235,8 +233,7 @@ void twi_draw_order(twi_draw *d, unsigned frame) {
     }
 }
 
-/* Loops of the order's head around all phases: as many as are legal of the
- * number drawn. */
+/* Loops of the order's head around all phases: as many as are legal of the number drawn. */
 static void draw_around(twi_draw *d) {
     twi_frame *f = &d->p->frame[0];
     for (f->around = (uint8_t)twi_draw_below(d, f->loops + 1); f->around && !twi_draw_legal(d);)
@@ -254,8 +251,7 @@ static void draw_folds(twi_draw *d) {
     }
 }
 
-/* A serial digit around the one fold of the scope: its outermost loop, cut in
- * two or taken whole.
+/* A serial digit around the one fold of the scope: its outermost loop, cut in two or taken whole.
  */
 static void draw_serial(twi_draw *d) {
     const twi_view *v = d->v;
@@ -294,8 +290,7 @@ void twi_draw_append(twi_map *m, unsigned level, int64_t stride, int64_t extent)
         m->d[m->n++] = (twi_digit){(uint8_t)level, (uint16_t)stride, extent};
 }
 
-/* A copy map of the stage's tile: what lanes and subgroups do not take stays in
- * slots. */
+/* A copy map of the stage's tile: what lanes and subgroups do not take stays in slots. */
 static void draw_copy(twi_draw *d, twi_stage_plan *s) {
     const twi_caps *caps = d->v->caps;
     int64_t inside[TWI_MAX_AXES] = {0}, lane = 1, sub = 1;
@@ -323,8 +318,7 @@ static void draw_copy(twi_draw *d, twi_stage_plan *s) {
     }
 }
 
-/* When its copies run: versions, and on implicit lanes a copy map with what it
- * makes possible. */
+/* When its copies run: versions, and on implicit lanes a copy map with what it makes possible. */
 static void draw_window(twi_draw *d, twi_stage_plan *s) {
     if (s->shared && twi_draw_chance(d, 2))
         draw_copy(d, s);
@@ -380,8 +374,7 @@ bool twi_draw_add_stage(twi_draw *d, twi_id id, twi_stage_plan *plain) {
     }
     s.ahead = !s.shared && twi_draw_chance(d, 3) ? (uint8_t)(1 + twi_draw_below(d, 20)) : 0;
     s.pad = twi_draw_chance(d, 3) ? (uint32_t)(1 + twi_draw_below(d, 4)) : 0;
-    /* Values load a vector from the place where the lane digit lies: it stays the
-     * fastest. */
+    /* Values load a vector from the place where the lane digit lies: it stays the fastest. */
     for (unsigned i = 0; v->caps->family == TWI_FAMILY_CPU && i + 1u < s.n; i++)
         if (f->map[s.order[i].axis].d[s.order[i].digit].level == TWI_LV_LANE) {
             twi_axis_digit was = s.order[s.n - 1];
@@ -422,8 +415,7 @@ static void draw_stages(twi_draw *d) {
             twi_draw_stage(d, d->v->all.at[i]);
 }
 
-/* A second frame in which a stored value is taken: other maps, the same
- * positions for each group.
+/* A second frame in which a stored value is taken: other maps, the same positions for each group.
  */
 static void draw_frame(twi_draw *d) {
     const twi_view *v = d->v;
@@ -467,8 +459,7 @@ static void draw_frame(twi_draw *d) {
 
 static bool random_scope(twi_draw *d, twi_why *why);
 
-/* The second launch's plan, of the tile IR that the split leaves; NULL: none
- * was found. */
+/* The second launch's plan, of the tile IR that the split leaves; NULL: none was found. */
 static twi_plan *draw_then(twi_draw *d) {
     const tw_ir *ir = twi_split_ir(d->v->arena, d->v->ir, d->p);
     twi_view *v = TWI_NEW(d->v->arena, twi_view);
@@ -483,8 +474,7 @@ static twi_plan *draw_then(twi_draw *d) {
     return good ? then.p : NULL;
 }
 
-/* A folded axis's outermost loop, or what is left right of it, goes to groups.
- */
+/* A folded axis's outermost loop, or what is left right of it, goes to groups. */
 static void draw_split(twi_draw *d) {
     const twi_view *v = d->v;
     if (d->second || v->serial || !v->folds || !twi_draw_chance(d, 3))
@@ -564,7 +554,7 @@ static bool random_scope(twi_draw *d, twi_why *why) {
     bool found = false;
     twi_plan *plain = twi_view_plan(d->v);
     d->p = twi_plan_new(d->v->arena);
-    for (unsigned i = 0; i < TRIES && !found; i++) {
+    for (unsigned i = 0; i < TWI_DRAW_TRIES && !found; i++) {
         *d->p = *plain;
         d->p->place.n = 0;
         found = draw_maps(d);

@@ -6,7 +6,7 @@
 
 #include "search/view.h"
 
-enum { TRIES = 160 };
+enum { TWI_DRAW_TRIES = 160 };
 
 typedef struct {
     const twi_view *v;

@@ -251,7 +251,7 @@ void twi_draw_chain(twi_draw *d) {
                 x = twi_atom_load(v->ir, dot, k);
     }
     const twi_plan was = copied(d, d->p);
-    for (unsigned t = 0; x && t < TRIES; t++) {
+    for (unsigned t = 0; x && t < TWI_DRAW_TRIES; t++) {
         const unsigned rows = 1 + (unsigned)twi_draw_below(d, v->ir->axis.n - 1);
         bool any = false;
         if (!(twi_ins_of(v->ir, x)->type.axes >> rows & 1) || !draw_rows(d, rows)) {
