@@ -22,6 +22,20 @@ enum { GROUPS = 48, BOXES = 3, K = 32 * BOXES, COLUMNS = 32, MOST_ROWS = 32 };
 /* Group g: R[g, m, n] = S + A[g, m, ..] . B[g, .., n], B packed by pairs; S: C[g, m, n], or 0,
  * which tiles start from themselves. ahead: what is asked for behind a box of B. move: the sums go
  * to another array, to which tiles are stored at once. */
+#define HEAD(rows)                                                                                 \
+    "loop k target cpu\n"                                                                          \
+    "argument 1 A in bf16[48, 32, 96]\n"                                                           \
+    "argument 2 B in bf16[48, 3, 2, 512]\n"                                                        \
+    "argument 3 C in f32[48, 32, 32]\n"                                                            \
+    "argument 4 R out f32[48, " rows ", 32]\n"                                                     \
+    "entry main {\n"                                                                               \
+    "  launch k_main grid 48\n"                                                                    \
+    "}\n"                                                                                          \
+    "func k_main entry 0 scope 0 explicit lanes 16 subs 1 {\n"                                     \
+    "  array A = 1 bf16[48, 32, 96] stride [3072, 96, 1]\n"                                        \
+    "  array B = 2 bf16[48, 3, 2, 512] stride [3072, 1024, 512, 1]\n"                              \
+    "  array C = 3 f32[48, 32, 32] stride [1024, 32, 1]\n"                                         \
+    "  array R = 4 f32[48, " rows ", 32] stride [1024, 32, 1]\n"
 #define OF_C "      %4 = mul %3, 16\n      %5 = load C[%1, %2, %4] : f32x16\n"
 #define OF_0 "  %4 = const 0 : f32\n  %5 = splat %4 : f32x16\n"
 #define MOVE(rows)                                                                                 \
@@ -36,19 +50,7 @@ enum { GROUPS = 48, BOXES = 3, K = 32 * BOXES, COLUMNS = 32, MOST_ROWS = 32 };
 #define TWICE "  for %25 in 0 .. 2 {\n"
 #define END "  }\n"
 #define MODULE_OF(rows, once, each, begin, ahead, move, end, from)                                 \
-    "loop k target cpu\n"                                                                          \
-    "argument 1 A in bf16[48, 32, 96]\n"                                                           \
-    "argument 2 B in bf16[48, 3, 2, 512]\n"                                                        \
-    "argument 3 C in f32[48, 32, 32]\n"                                                            \
-    "argument 4 R out f32[48, " rows ", 32]\n"                                                     \
-    "entry main {\n"                                                                               \
-    "  launch k_main grid 48\n"                                                                    \
-    "}\n"                                                                                          \
-    "func k_main entry 0 scope 0 explicit lanes 16 subs 1 {\n"                                     \
-    "  array A = 1 bf16[48, 32, 96] stride [3072, 96, 1]\n"                                        \
-    "  array B = 2 bf16[48, 3, 2, 512] stride [3072, 1024, 512, 1]\n"                              \
-    "  array C = 3 f32[48, 32, 32] stride [1024, 32, 1]\n"                                         \
-    "  array R = 4 f32[48, " rows ", 32] stride [1024, 32, 1]\n"                                   \
+    HEAD(rows)                                                                                     \
     "  private sum f32x16[" rows ", 2] stride [2, 1]\n"                                            \
     "  private out f32x16[" rows ", 2] stride [2, 1]\n"                                            \
     "  private a bf16x32[" rows "] stride [1]\n"                                                   \
@@ -87,19 +89,7 @@ enum { GROUPS = 48, BOXES = 3, K = 32 * BOXES, COLUMNS = 32, MOST_ROWS = 32 };
 /* Of each vector of columns the sums of all rows lie side by side, and its boxes of B are read
  * where they are used. */
 #define BESIDE(rows)                                                                               \
-    "loop k target cpu\n"                                                                          \
-    "argument 1 A in bf16[48, 32, 96]\n"                                                           \
-    "argument 2 B in bf16[48, 3, 2, 512]\n"                                                        \
-    "argument 3 C in f32[48, 32, 32]\n"                                                            \
-    "argument 4 R out f32[48, " rows ", 32]\n"                                                     \
-    "entry main {\n"                                                                               \
-    "  launch k_main grid 48\n"                                                                    \
-    "}\n"                                                                                          \
-    "func k_main entry 0 scope 0 explicit lanes 16 subs 1 {\n"                                     \
-    "  array A = 1 bf16[48, 32, 96] stride [3072, 96, 1]\n"                                        \
-    "  array B = 2 bf16[48, 3, 2, 512] stride [3072, 1024, 512, 1]\n"                              \
-    "  array C = 3 f32[48, 32, 32] stride [1024, 32, 1]\n"                                         \
-    "  array R = 4 f32[48, " rows ", 32] stride [1024, 32, 1]\n"                                   \
+    HEAD(rows)                                                                                     \
     "  private sum f32x16[2, " rows "] stride [" rows ", 1]\n"                                     \
     "  private a bf16x32[" rows "] stride [1]\n"                                                   \
     "  %1 = id grid\n"                                                                             \
