@@ -2,8 +2,9 @@
 """What make bench-cpu runs, by PART: kernel, types, dims, and what is wanted of the ratios to the peers."""
 from collections import namedtuple
 
-# shape: how the dims are called in tables; scalars: values of those without a default; label: what peers call it
-Case = namedtuple("Case", "kernel types dims shape scalars label")
+# shape: how the dims are called in tables; scalars: values of those without a default; label: what peers call it; entry: ours is called
+# by its exported entry (a call of the library takes as long as the kernel)
+Case = namedtuple("Case", "kernel types dims shape scalars label entry")
 # means: of the geometric means of the ratios; worst: at most, of every ratio to the best (means and worst left out: no peer takes
 # part); threads: {case's name: least ratio of one thread's time to two's}; copy: least part of the copy rate that cases reach which
 # move more than FAR_BYTES (None: not asked for)
@@ -14,14 +15,15 @@ FAR_BYTES = 2**25  # 16 times a second-level cache of 2 MiB
 BOTH = ("f32", "bf16")
 
 
-def case(kernel, types, dims, shape, scalars=None, label=None):
-    return Case(kernel, types, dims, shape, scalars or {}, label or kernel)
+def case(kernel, types, dims, shape, scalars=None, label=None, entry=False):
+    return Case(kernel, types, dims, shape, scalars or {}, label or kernel, entry)
 
 
 def gemm(elem, m, n, k):
-    return case("gemm", {"T": elem}, {"M": m, "N": n, "K": k}, f"{m}x{n}x{k}")
+    return case("gemm", {"T": elem}, {"M": m, "N": n, "K": k}, f"{m}x{n}x{k}", entry=max(m, n, k) <= SMALL)
 
 
+SMALL = 32
 GEMMS = ((32, 32, 32), (128, 128, 128), (512, 512, 512), (1024, 1024, 1024), (256, 1024, 128), (1024, 128, 256), (127, 193, 61),
          (513, 257, 129), (2048, 2048, 2048), (16, 4096, 4096))
 OTHER = {"scan": {"EXCLUSIVE": "false", "REVERSE": "false"}, "cross_entropy": {"I": "i64"}}

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Ours and the peers in one process, on the same arrays, in turns: each contender runs a batch of at least BATCH_MS a round, the
-order turns round by round, the median of ROUNDS batches counts. Threads that wait for work spin for a while before they sleep
-(OpenBLAS's 2^28 cycles, 0.13 s at 2.1 GHz), and would take a core from the next contender: before each batch all rest until none of
-them has run for REST_MS, then who is next warms up. Ours is called through ctypes,
-peers by their own bindings, so that small cases hold that too. One thread by its own processor time, then two by the wall's (THREADS=1,2). Ours is judged by the
-oracle; more threads must give the bits that were judged. Where a case moves more than the caches hold, a copy of as many bytes
-(memmove, a part a thread) takes its turns too.
+"""Ours and the peers in one process, on the same arrays, in turns: each contender runs a batch of at least BATCH_MS a round, the order turns
+round by round, the median of ROUNDS batches counts. Threads that wait for work spin for a while before they sleep (OpenBLAS's 2^28
+cycles, 0.13 s at 2.1 GHz), and would take a core from the next contender: before each batch all rest until none of them has run for
+REST_MS, then who is next warms up. Ours is called through ctypes, peers by their own bindings, so that small cases hold that too; where
+such a call takes as long as the kernel (gemm 32^3), ours is its exported entry through ctypes (PART=entry calls it and OpenBLAS from C).
+One thread by its own processor time, then two by the wall's (THREADS=1,2). Ours is judged by the oracle; more threads must give the bits
+that were judged. Where a case moves more than the caches hold, a copy of as many bytes (memmove, a part a thread) takes its turns too.
 
 Each case is tuned before it is measured, for each number of threads, TUNE seconds at most (default 15; 0: default plans), in the
 store STATE/store; where tuning ends without a winner the default plan runs, and a note says so.
@@ -30,6 +30,7 @@ sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [ROOT, os.path.join(ROOT, "bench/cpu")]
 import cases as table
+import exported
 import results
 from bench.peers import cpu_peers, ours
 from bench.peers.arrays import Array
@@ -66,14 +67,18 @@ def find_peers():
     return module
 
 
+def settings(*values):
+    return [word for some in values for name, value in some.items() for word in ("--set", f"{name}={value}")]
+
+
 def tuned(tw, case, threads, notes):
     """The winner's text of `tilewright tune`; None: the default plan."""
     if not TUNE_S:
         return None
-    sets = [word for name, value in {**case.types, **case.dims, **case.scalars}.items() for word in ("--set", f"{name}={value}")]
     tool = os.environ.get("TW_TOOL") or os.path.join(os.path.dirname(tw.path), "tilewright")
-    done = subprocess.run([tool, "tune", kernel_file(case), *sets, "--threads", str(threads), "--budget", f"{TUNE_S * 1000:.0f}ms",
-                           "--store", os.path.join(STATE, "store"), "--json"], capture_output=True, text=True, check=False)
+    words = [tool, "tune", kernel_file(case), *settings(case.types, case.dims, case.scalars), "--threads", str(threads), "--budget",
+             f"{TUNE_S * 1000:.0f}ms", "--store", os.path.join(STATE, "store"), "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     try:
         said = json.loads(done.stdout)
     except ValueError:
@@ -99,24 +104,37 @@ class Ours:
         self.kernel.set_scalars(**case.scalars)
         self.call = self.kernel.call([x.address for x in self.arrays.values()])
         self.bytes = sum(x.bytes for x in self.arrays.values())
+        self.entry = self.exported(case, plan) if case.entry else None
         self.judged = None
+
+    def exported(self, case, plan):
+        given = {**{f"n_{name}": value for name, value in case.dims.items()}, **{f"a_{name}": x.address for name, x in self.arrays.items()},
+                 **{f"s_{name}": value for name, value in case.scalars.items()}}
+        return exported.entry(kernel_file(case), settings(case.types, case.dims), plan, given)
 
     def threads(self, count):
         self.call.raw.threads = count
 
     def step(self):
+        if self.entry:
+            return self.entry
         fn, kernel, call = self.call.run_fn, self.kernel.kernel, ctypes.byref(self.call.raw)
         return lambda: fn(kernel, call)
 
     def results(self):
         return [x for role, x in zip(self.roles, self.arrays.values()) if role != ours.IN]
 
-    def verdict(self):
-        """Of the oracle, which takes a sample where the case is large; later calls must give the same bits."""
+    def bits(self, call):
         for x in self.results():
             x.poison()
-        self.call.run()
-        bits = [x.content() for x in self.results()]
+        call()
+        return [x.content() for x in self.results()]
+
+    def verdict(self):
+        """Of the oracle, which takes a sample where the case is large; later calls, and the exported entry, must give the same bits."""
+        if self.entry and self.bits(self.entry) != self.bits(self.call.run):
+            return "WRONG the exported entry gives other bits"
+        bits = self.bits(self.call.run)
         if self.judged:
             return self.judged[1] if bits == self.judged[0] else "WRONG other bits than those that were judged"
         before = [x.address if role == ours.IN else None for role, x in zip(self.roles, self.arrays.values())]
@@ -213,7 +231,7 @@ def join_peers(mine, case, module, peers, record):
 def run_case(mine, case, module, peers, threads, notes):
     mine.threads(threads)
     record = {"case": table.name(case), "type": case.types["T"], "threads": threads, "bytes": mine.bytes, "verdict": mine.verdict(),
-              "kernels": {}, "notes": notes}
+              "kernels": {"tilewright": "exported entry"} if mine.entry else {}, "notes": notes}
     steps = {"tilewright": mine.step(), **join_peers(mine, case, module, peers, record)}
     if mine.bytes > FAR_BYTES:
         steps["copy"] = Copy(mine.bytes, threads).step()

@@ -6,7 +6,6 @@ BLAS=library,symbol takes another peer; CC the compiler. The row goes to bench/r
 Exit: 0 within, 1 short or wrong, 3 no peer."""
 import glob
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -15,9 +14,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [ROOT, HERE]
 import results
+from exported import TOOL, Failed, compile_with, export, run
 
 MOST, APART = 1.03, 1e-4  # of the peer's time; of sums of 32 products below 1
-TOOL = os.environ.get("TW_TOOL") or os.path.join(ROOT, "build/release/tilewright")
 GEMM = [os.path.join(ROOT, "kernels/gemm.tile"), "--set", "T=f32,M=32,N=32,K=32"]
 
 
@@ -32,36 +31,33 @@ def find_peer():
     return sorted(glob.glob(os.path.join(scipy_openblas32.get_lib_dir(), "*openblas*.so")))[0], "scipy_cblas_sgemm"
 
 
-def run(*words):
-    """Its output; what fails says why and ends this."""
-    done = subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
-    if done.returncode:
-        print(f"FAIL {os.path.basename(words[0])} {words[1]}: exit {done.returncode}: {(done.stderr or done.stdout).strip()[:400]}")
-        sys.exit(1)
-    return done.stdout
+def measure(peer, tune):
+    """Flags, nanoseconds of ours and of the peer, how far the results are apart."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = ["--store", os.path.join(folder, "store") if tune else "none"]
+        if tune:
+            run(TOOL, "tune", *GEMM, "--threads", "1", "--budget", f"{tune * 1000:.0f}ms", *store, "--quiet")
+        flags, program = export(folder, *GEMM, "--threads", "1", *store), os.path.join(folder, "entry")
+        compile_with(flags, "-std=gnu11", "-I", folder, os.path.join(HERE, "entry.c"), os.path.join(folder, "gemm.c"), "-o", program,
+                     "-lm", "-ldl")
+        return flags, *map(float, run(program, *peer).split())
 
 
 def main():
-    peer = find_peer()
+    peer, tune = find_peer(), float(os.environ.get("TUNE") or "15")
     if not peer:
         print("no peer: scipy-openblas32 is not installed")
         return 3
-    tune = os.environ.get("TUNE") or "15"
-    with tempfile.TemporaryDirectory() as folder:
-        store = ["--store", os.path.join(folder, "store") if float(tune) else "none"]
-        if float(tune):
-            run(TOOL, "tune", *GEMM, "--threads", "1", "--budget", f"{float(tune) * 1000:.0f}ms", *store, "--quiet")
-        said = run(TOOL, "export", *GEMM, "--threads", "1", "--out", folder, *store)
-        flags = said[said.index("compile with ") + 13:].split(",")[0].split()
-        program = os.path.join(folder, "entry")
-        run(os.environ.get("CC") or "cc", "-std=gnu11", *flags, "-I", folder, os.path.join(HERE, "entry.c"), os.path.join(folder, "gemm.c"),
-            "-o", program, "-lm", "-ldl")
-        ours, theirs, apart = map(float, run(program, *peer).split())
+    try:
+        flags, ours, theirs, apart = measure(peer, tune)
+    except Failed as why:
+        print(f"FAIL {why}")
+        return 1
     good = ours <= MOST * theirs and apart <= APART
     print(f"{'ok  ' if good else 'SHORT'} gemm f32 32x32x32 by its exported entry: {ours:.0f} ns, {os.path.basename(peer[0])} {theirs:.0f} ns, ratio "
           f"{ours / theirs:.3f}, wanted <= {MOST}; results {apart:g} apart, wanted <= {APART}", flush=True)
     results.publish("tilewright/bench-cpu-entry/1", "entry", {"peer": os.path.basename(peer[0]), "ours_ns": ours, "peer_ns": theirs,
-                                                               "ratio": ours / theirs, "apart": apart, "flags": flags, "tune_s": float(tune)})
+                                                               "ratio": ours / theirs, "apart": apart, "flags": flags, "tune_s": tune})
     return 0 if good else 1
 
 

@@ -57,6 +57,22 @@ def check_attention(folder):
         assert "sleeps causal_attention 1\n" in file.read()
 
 
+def check_entry(folder):
+    """A small gemm by its exported entry, and one with a scalar and workspace; an entry that computes nothing is told."""
+    status, said = run_bench(folder, PART="gemm", K="gemm", SHAPES="32x32x32", PEERS="sleeps")
+    assert status == 0 and "1 cases, 2 measured now" in said, said
+    for row in records(folder, "gemm").values():
+        assert row["kernels"]["tilewright"] == "exported entry" and row["verdict"].startswith("right"), row
+    import compare as bench
+    case = table.attention("bf16", False, 2, 64, 16)._replace(entry=True)
+    mine = bench.Ours(bench.ours.Tilewright(), case, None)
+    assert mine.step() is mine.entry and mine.entry() == 0 and mine.verdict().startswith("right"), mine.verdict()
+    mine.entry = lambda: 0
+    mine.judged = None
+    assert mine.verdict() == "WRONG the exported entry gives other bits", mine.verdict()
+    mine.kernel.release()
+
+
 def check_threads(folder):
     with open(os.path.join(folder, "none.py"), "w", encoding="utf-8") as file:
         file.write("absent = {'all': 'there are none'}\n\n\ndef peers():\n    return []\n")
@@ -115,6 +131,7 @@ def main():
         status, said = run_bench(folder, PEERS="nobody")
         assert status == 3 and "no peer" in said, said
         check_attention(folder)
+        check_entry(folder)
         check_threads(folder)
         check_tuned(folder)
     print("ok   bench/cpu/compare.py with doubles of peers")
