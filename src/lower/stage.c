@@ -291,7 +291,8 @@ static void copy_together(twi_lowering *w, const twi_stage_plan *s, uint32_t obj
 
 /* The frame in force with the tile's digits in the copy's way: grid and serial digits stay. */
 static twi_frame *copy_frame(twi_lowering *w, const twi_stage_plan *s) {
-    twi_frame *f = twi_copy(w->arena, w->frame, sizeof *w->frame);
+    twi_frame *f = TWI_NEW(w->arena, twi_frame);
+    *f = twi_frame_copy(w->arena, w->frame);
     f->axes &= load_axes(w, s);
     f->loops = 0;
     for (unsigned a = 0; a < w->ir->axis.n; a++) {

@@ -146,7 +146,8 @@ static unsigned frame_named(const twi_plan *p, twi_sym name) {
 bool twi_plan_read_frame(twi_plan_reader *r) {
     if (!need(r, "the frame's name"))
         return false;
-    twi_frame f = {.name = twi_intern(&r->ctx->names, word(r), r->len)};
+    twi_frame f =
+        twi_frame_new(r->arena, twi_intern(&r->ctx->names, word(r), r->len), r->ir->axis.n);
     unsigned at = frame_named(r->p, f.name);
     if (at < r->p->frames && !r->again)
         return twi_plan_fail(r, TWI_PLAN_TWICE, "frame '%.*s' is given twice", (int)r->len,
@@ -155,8 +156,8 @@ bool twi_plan_read_frame(twi_plan_reader *r) {
         return twi_plan_fail(r, TWI_PLAN_MANY, "a scope has at most %d frames", TWI_MAX_FRAMES);
     if (!twi_plan_expect(r, ":") || !read_maps(r, &f.axes, f.map))
         return false;
-    for (unsigned a = 0; at < r->p->frames && a < TWI_MAX_AXES; a++)
-        if (!(f.axes >> a & 1))
+    for (unsigned a = 0; at < r->p->frames && a < f.ids; a++)
+        if ((r->p->frame[at].axes & ~f.axes) >> a & 1)
             f.map[a] = r->p->frame[at].map[a];
     if (at < r->p->frames)
         f.axes |= r->p->frame[at].axes;
@@ -310,6 +311,8 @@ static bool read_stage_part(twi_plan_reader *r, const twi_frame *f, twi_stage_pl
         s->ahead = good ? (uint8_t)k : 0;
         return good;
     }
+    if (twi_plan_is(r, "copy") && !s->copy)
+        twi_stage_add_copy(r->arena, s, r->ir->axis.n);
     if (twi_plan_is(r, "copy"))
         return read_maps(r, &s->copy_axes, s->copy);
     if (twi_plan_is(r, "via")) {

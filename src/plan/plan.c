@@ -5,25 +5,32 @@
 #include "plan/plan.h"
 #include "plan/words.h"
 
-#include <stddef.h>
-
 /* Frames and stages are whole when they are added. Those that are not there are most of the bytes,
  * so that they are left as they are; where asserts are on, as what they never should be. */
-twi_plan *twi_plan_new(twi_arena *arena) {
-    twi_plan *p = twi_alloc_raw(arena, sizeof *p, false);
-#ifndef NDEBUG
-    memset(p, 0xdb, sizeof *p);
-#endif
-    memset(p, 0, offsetof(twi_plan, frame) + sizeof p->frame[0]);
-    return p;
+twi_plan *twi_plan_new(twi_arena *arena) { return TWI_NEW(arena, twi_plan); }
+
+twi_frame twi_frame_new(twi_arena *arena, twi_sym name, unsigned ids) {
+    return (twi_frame){.name = name, .map = TWI_NEW_N(arena, twi_map, ids), .ids = (uint8_t)ids};
+}
+
+twi_frame twi_frame_copy(twi_arena *arena, const twi_frame *from) {
+    twi_frame f = *from;
+    f.map = twi_copy(arena, from->map, from->ids * sizeof *from->map);
+    return f;
+}
+
+void twi_stage_add_copy(twi_arena *arena, twi_stage_plan *s, unsigned ids) {
+    s->copy = TWI_NEW_N(arena, twi_map, ids);
+    s->ids = (uint8_t)ids;
 }
 
 void twi_plan_copy(twi_arena *arena, twi_plan *to, const twi_plan *from) {
-    memcpy(to, from, offsetof(twi_plan, frame));
+    *to = *from;
     for (unsigned f = 0; f < from->frames; f++)
-        to->frame[f] = from->frame[f];
+        to->frame[f] = twi_frame_copy(arena, &from->frame[f]);
     for (unsigned s = 0; s < from->stages; s++)
-        to->stage[s] = from->stage[s];
+        to->stage[s].copy =
+            twi_copy(arena, from->stage[s].copy, from->stage[s].ids * sizeof(twi_map));
     to->place.cap = to->place.n;
     to->place.at = twi_copy(arena, from->place.at, from->place.n * sizeof *from->place.at);
     to->entry.cap = to->entry.n;

@@ -28,9 +28,10 @@ typedef struct {
 /* Maps of axes for a set of steps. A frame holds a map for every axis that its values have. */
 typedef struct {
     twi_sym name;
-    uint64_t axes;             /* that it maps */
-    twi_map map[TWI_MAX_AXES]; /* by axis id */
-    uint8_t loops;             /* rolled digits in the order they are opened, outermost first: */
+    uint64_t axes; /* that it maps */
+    twi_map *map;  /* by axis id, the frame's own; NULL: it maps none */
+    uint8_t ids;   /* how many maps: axis ids of the tile IR are below */
+    uint8_t loops; /* rolled digits in the order they are opened, outermost first: */
     twi_axis_digit order[TWI_MAX_LOOPS]; /* all LOOP digits of the frame; default: axis order, most
                                             significant first */
     uint8_t around; /* so many of the first stand around all phases of the scope: instances that a
@@ -87,10 +88,11 @@ typedef struct {
     twi_swizzle swizzle; /* or of those rows */
     uint64_t copy_axes;  /* axes of the copy frame; 0: workers copy in stage order, one element each
                             in turn */
-    twi_map copy[TWI_MAX_AXES];
-    uint8_t window; /* versions: trip t has its tile in version t % window; 1 */
-    uint8_t via;    /* twi_copy_via: when a trip's tile is copied */
-    uint8_t ahead;  /* trips of the innermost loop that a load asks for what comes; 0: not */
+    twi_map *copy;       /* by axis id, the stage's own; NULL: none */
+    uint8_t ids;         /* as a frame's */
+    uint8_t window;      /* versions: trip t has its tile in version t % window; 1 */
+    uint8_t via;         /* twi_copy_via: when a trip's tile is copied */
+    uint8_t ahead;       /* trips of the innermost loop that a load asks for what comes; 0: not */
 } twi_stage_plan;
 
 /* Does a stage's tile have this digit? */
@@ -122,7 +124,7 @@ typedef struct twi_plan {
     struct twi_plan *then; /* of the second launch, where this one splits folds (split.h) */
     bool second;           /* is it one of these? */
     uint8_t frames, stages;
-    twi_frame frame[TWI_MAX_FRAMES]; /* large tables last: what is not there is not touched */
+    twi_frame frame[TWI_MAX_FRAMES];
     twi_stage_plan stage[TWI_MAX_STAGES];
 } twi_plan;
 
@@ -151,9 +153,13 @@ typedef struct twi_why {
     uint8_t kind; /* twi_why_kind */
 } twi_why;
 
-twi_plan *twi_plan_new(twi_arena *arena); /* no frames, the first one zeroed; no stages */
-/* Frames, stages, places and entries of its own; `to` is new or was a plan. */
+twi_plan *twi_plan_new(twi_arena *arena); /* no frames, no stages */
+/* Frames with their maps, stages, places and entries of its own. Assigned, plans, frames and stages
+ * share maps: who changes one copies it before. */
 void twi_plan_copy(twi_arena *arena, twi_plan *to, const twi_plan *from);
+twi_frame twi_frame_new(twi_arena *arena, twi_sym name, unsigned ids); /* maps nothing yet */
+twi_frame twi_frame_copy(twi_arena *arena, const twi_frame *from);
+void twi_stage_add_copy(twi_arena *arena, twi_stage_plan *s, unsigned ids); /* empty maps */
 void twi_frame_default_order(twi_frame *f);
 bool twi_frame_is_around(const twi_frame *f, unsigned axis, unsigned digit);
 /* The value's place, added with all defaults where it has none. */

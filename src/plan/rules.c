@@ -330,9 +330,12 @@ static bool frames_fit(const twi_judge *j) {
 
 /* Positions of the loops inside phases. */
 static int64_t kept_loops(const twi_frame *f, uint64_t axes) {
-    if (!f->around) /* frames are large: no copy where all loops are inside */
-        return twi_judge_level(f, axes, TWI_LV_LOOP);
+    twi_map map[TWI_MAX_AXES];
     twi_frame inner = *f;
+    if (!f->around)
+        return twi_judge_level(f, axes, TWI_LV_LOOP);
+    memcpy(map, f->map, f->ids * sizeof *map);
+    inner.map = map;
     for (unsigned k = 0; k < f->around; k++)
         inner.map[f->order[k].axis].d[f->order[k].digit].extent = 1;
     return twi_judge_level(&inner, axes, TWI_LV_LOOP);

@@ -41,7 +41,7 @@ static uint64_t columns_of_dots(const twi_view *v, unsigned rows) {
 
 /* A frame like the first, but for loops over the axes; one that is there, if it is the same. */
 static unsigned looped_frame(const twi_view *v, twi_plan *p, uint64_t axes) {
-    twi_frame f = p->frame[0];
+    twi_frame f = twi_frame_copy(v->arena, &p->frame[0]);
     for (unsigned a = 1; a < v->ir->axis.n; a++)
         if (axes >> a & 1)
             twi_view_plain(v, a, &f.map[a]);

@@ -117,7 +117,7 @@ bool twi_chained_boxes(const twi_view *v, twi_plan *p, unsigned rows, uint64_t c
     boxed b = {.v = v, .p = p, .dot = dot, .rows = rows, .box = twi_atom_row_of(atom)->k};
     b.folded = twi_ins_of(v->ir, dot)->fold[0];
     b.columns = columns_of(v, dot, cut);
-    twi_frame f = p->frame[0];
+    twi_frame f = twi_frame_copy(v->arena, &p->frame[0]);
     if (!b.columns || !cut_folded(&b, &f.map[b.folded]) || !cut_columns(&b, &f.map[b.columns]))
         return false;
     b.frame = twi_view_add_frame(v, p, &f);

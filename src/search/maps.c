@@ -137,7 +137,7 @@ twi_plan *twi_view_plan(const twi_view *v) {
     p->klass = (uint8_t)twi_ir_class(v->ir);
     p->spec = *spec ? name_of(v, spec) : 0;
     p->frames = 1;
-    p->frame[0].name = name_of(v, "f");
+    p->frame[0] = twi_frame_new(v->arena, name_of(v, "f"), v->ir->axis.n);
     p->frame[0].axes = v->axes;
     for (unsigned a = 1; a < v->ir->axis.n; a++)
         if (v->axes >> a & 1)

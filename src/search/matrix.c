@@ -161,6 +161,7 @@ static unsigned copied_via(const twi_view *v, const twi_stage_plan *s, int64_t r
 /* `turns`: as loaded it lies along the other axis than as used. */
 static void add_copy(const twi_view *v, twi_stage_plan *s, copy c, bool turns) {
     const bool squares = turns && s->via != TWI_VIA_ASYNC;
+    twi_stage_add_copy(v->arena, s, v->ir->axis.n);
     if (!squares || !turning_maps(v, s, c))
         for (c.wide = turns && !squares ? 1 : c.wide; c.wide >= 1 && !s->copy_axes; c.wide /= 2)
             if (copy_maps(v, s, c))

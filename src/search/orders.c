@@ -73,7 +73,7 @@ static bool all_accept(const twi_view *v, twi_plan *p, unsigned frame) {
 
 unsigned twi_view_add_frame(const twi_view *v, twi_plan *p, const twi_frame *f) {
     const char name[] = {(char)('f' + p->frames), 0};
-    p->frame[p->frames] = *f;
+    p->frame[p->frames] = twi_frame_copy(v->arena, f);
     p->frame[p->frames].name = twi_intern_str(&v->ir->ctx->names, name);
     return p->frames++;
 }

@@ -84,7 +84,7 @@ static void one_tile(twi_offers *o, tile t, twi_id stored) {
     unsigned from = (unsigned)v->unit_load, to = (unsigned)v->unit;
     twi_plan *p = twi_view_plan(v);
     twi_frame *f = &p->frame[0], *g = &p->frame[1];
-    *g = *f;
+    *g = twi_frame_copy(v->arena, f);
     g->name = twi_intern_str(&v->ir->ctx->names, "g");
     if (!tile_maps(v, t, from, to, f) || !tile_maps(v, t, to, from, g))
         return;

@@ -299,7 +299,8 @@ static void draw_copy(twi_draw *d, twi_stage_plan *s) {
         const int64_t before = inside[at.axis] ? inside[at.axis] : 1;
         inside[at.axis] = before * d->p->frame[0].map[at.axis].d[at.digit].extent;
     }
-    for (unsigned a = 1; a < TWI_MAX_AXES; a++) {
+    twi_stage_add_copy(d->v->arena, s, d->v->ir->axis.n);
+    for (unsigned a = 1; a < d->v->ir->axis.n; a++) {
         twi_map *m = &s->copy[a];
         if (!inside[a])
             continue;
@@ -427,7 +428,7 @@ static void draw_frame(twi_draw *d) {
     if (!stored || v->serial || d->p->frames > 1 || !twi_draw_chance(d, 3))
         return;
     twi_frame *f = &d->p->frame[0], *g = &d->p->frame[1];
-    *g = *f;
+    *g = twi_frame_copy(v->arena, f);
     g->name = twi_intern_str(&v->ir->ctx->names, "g");
     d->slots = v->caps->slots;
     d->lanes = v->caps->lane;
@@ -485,7 +486,7 @@ static void draw_split(twi_draw *d) {
         if (!(v->folded >> a & 1) || v->axis[a].kind != TWI_AXIS_FULL || !v->axis[a].known ||
             m->d[0].level != TWI_LV_LOOP || twi_draw_chance(d, 2))
             continue;
-        *was = *d->p;
+        twi_plan_copy(v->arena, was, d->p);
         if (m->n < TWI_MAX_DIGITS && m->d[0].extent > 2 && !(v->canonical >> a & 1)) {
             memmove(&m->d[1], &m->d[0], m->n * sizeof m->d[0]);
             m->n++;
@@ -555,7 +556,7 @@ static bool random_scope(twi_draw *d, twi_why *why) {
     twi_plan *plain = twi_view_plan(d->v);
     d->p = twi_plan_new(d->v->arena);
     for (unsigned i = 0; i < TWI_DRAW_TRIES && !found; i++) {
-        *d->p = *plain;
+        twi_plan_copy(d->v->arena, d->p, plain);
         d->p->place.n = 0;
         found = draw_maps(d);
     }

@@ -35,7 +35,7 @@ static bool draw_boxes(twi_draw *d, twi_id dot, int64_t k) {
 }
 
 static bool draw_atom(twi_draw *d, twi_id dot, unsigned atom) {
-    const twi_frame *was = twi_copy(d->v->arena, &d->p->frame[0], sizeof *was);
+    const twi_frame was = twi_frame_copy(d->v->arena, &d->p->frame[0]);
     const bool drawn = draw_boxes(d, dot, twi_atom_row_of(atom)->k);
     twi_plan_set_place(d->v->arena, d->p, dot)->atom = (uint8_t)atom;
     twi_view_finish(d->v, d->p);
@@ -45,7 +45,7 @@ static bool draw_atom(twi_draw *d, twi_id dot, unsigned atom) {
     if (drawn && twi_draw_legal(d))
         return true;
     d->p->stages = stages;
-    d->p->frame[0] = *was;
+    d->p->frame[0] = was;
     twi_plan_set_place(d->v->arena, d->p, dot)->atom = TWI_ATOM_NONE;
     return false;
 }
@@ -64,11 +64,9 @@ void twi_draw_atoms(twi_draw *d) {
 
 /* ---- dots by boxes in frames of their own ---- */
 
-/* A plan whose places are its own. */
 static twi_plan copied(twi_draw *d, const twi_plan *p) {
-    twi_plan c = *p;
-    c.place.at = twi_copy(d->v->arena, p->place.at, p->place.n * sizeof *p->place.at);
-    c.place.cap = c.place.n;
+    twi_plan c;
+    twi_plan_copy(d->v->arena, &c, p);
     return c;
 }
 
@@ -155,7 +153,7 @@ static void draw_made(twi_draw *d, unsigned a, twi_map *m) {
 /* A frame that makes what the dot takes. */
 static void draw_maker(twi_draw *d, twi_id x) {
     const twi_plan was = copied(d, d->p);
-    twi_frame f = d->p->frame[0];
+    twi_frame f = twi_frame_copy(d->v->arena, &d->p->frame[0]);
     if (d->p->frames == TWI_MAX_FRAMES)
         return;
     for (unsigned a = 1; a < d->v->ir->axis.n; a++)
@@ -192,7 +190,7 @@ static bool draw_apart(twi_draw *d, twi_id dot, unsigned atom, unsigned rows) {
     const twi_view *v = d->v;
     const twi_ins *i = twi_ins_of(v->ir, dot);
     const twi_plan was = copied(d, d->p);
-    twi_frame f = d->p->frame[0];
+    twi_frame f = twi_frame_copy(d->v->arena, &d->p->frame[0]);
     const uint64_t axes = twi_ins_of(v->ir, twi_arg(v->ir, dot, 0))->type.axes ^
                           twi_ins_of(v->ir, twi_arg(v->ir, dot, 1))->type.axes;
     if (d->p->frames == TWI_MAX_FRAMES || !(axes >> rows & 1) ||

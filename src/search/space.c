@@ -3,12 +3,16 @@
  */
 #include "search/view.h"
 
-static bool same_frame(const tw_ir *ir, const twi_frame *f, const twi_frame *g) {
-    for (unsigned a = 1; a < ir->axis.n; a++)
-        if ((f->axes >> a & 1) && !twi_map_equal(&f->map[a], &g->map[a]))
-            return false;
-    return f->axes == g->axes && f->loops == g->loops && f->around == g->around &&
-           memcmp(f->order, g->order, f->loops * sizeof f->order[0]) == 0;
+static bool same_maps(uint64_t axes, const twi_map *x, const twi_map *y) {
+    bool same = true;
+    for (unsigned a = 1; same && a < TWI_MAX_AXES; a++)
+        same = !(axes >> a & 1) || twi_map_equal(&x[a], &y[a]);
+    return same;
+}
+
+static bool same_frame(const twi_frame *f, const twi_frame *g) {
+    return f->axes == g->axes && same_maps(f->axes, f->map, g->map) && f->loops == g->loops &&
+           f->around == g->around && memcmp(f->order, g->order, f->loops * sizeof f->order[0]) == 0;
 }
 
 static bool same_place(const twi_plan *x, const twi_plan *y, twi_id v) {
@@ -21,25 +25,23 @@ static bool same_place(const twi_plan *x, const twi_plan *y, twi_id v) {
            twi_swizzle_equal(p->swizzle, q->swizzle);
 }
 
-static bool same_stage(const tw_ir *ir, const twi_stage_plan *s, const twi_stage_plan *t) {
-    for (unsigned a = 1; a < ir->axis.n; a++)
-        if ((s->copy_axes >> a & 1) && !twi_map_equal(&s->copy[a], &t->copy[a]))
-            return false;
+static bool same_stage(const twi_stage_plan *s, const twi_stage_plan *t) {
     return s->value == t->value && s->shared == t->shared && s->pad == t->pad &&
            twi_swizzle_equal(s->swizzle, t->swizzle) && s->window == t->window &&
            s->via == t->via && s->ahead == t->ahead && s->copy_axes == t->copy_axes &&
-           s->n == t->n && memcmp(s->order, t->order, s->n * sizeof s->order[0]) == 0;
+           same_maps(s->copy_axes, s->copy, t->copy) && s->n == t->n &&
+           memcmp(s->order, t->order, s->n * sizeof s->order[0]) == 0;
 }
 
 bool twi_same_plan(const tw_ir *ir, const twi_plan *x, const twi_plan *y) {
     bool same = x->frames == y->frames && x->stages == y->stages && x->then == y->then &&
                 x->order == y->order && x->band == y->band && x->persistent == y->persistent;
     for (unsigned i = 0; same && i < x->frames; i++)
-        same = same_frame(ir, &x->frame[i], &y->frame[i]);
+        same = same_frame(&x->frame[i], &y->frame[i]);
     for (twi_id v = 1; same && v < ir->ins.n; v++)
         same = same_place(x, y, v);
     for (unsigned i = 0; same && i < x->stages; i++)
-        same = same_stage(ir, &x->stage[i], &y->stage[i]);
+        same = same_stage(&x->stage[i], &y->stage[i]);
     return same;
 }
 
