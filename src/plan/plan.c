@@ -69,9 +69,9 @@ const twi_map *twi_plan_map(const twi_plan *p, unsigned frame, unsigned axis) {
 }
 
 /* Ids of a level that the digits of these maps need. */
-static int64_t span_of(const twi_map *maps, uint64_t axes, unsigned level) {
+static int64_t span_of(const twi_map *maps, unsigned ids, uint64_t axes, unsigned level) {
     int64_t most = 1;
-    for (unsigned a = 0; a < TWI_MAX_AXES; a++)
+    for (unsigned a = 1; a < ids; a++)
         for (unsigned i = 0; (axes >> a & 1) && i < maps[a].n; i++) {
             const twi_digit *d = &maps[a].d[i];
             if (d->level != level)
@@ -86,11 +86,11 @@ static int64_t span_of(const twi_map *maps, uint64_t axes, unsigned level) {
 static uint32_t level_span(const twi_plan *p, unsigned level) {
     int64_t most = 1;
     for (unsigned f = 0; f < p->frames; f++) {
-        int64_t here = span_of(p->frame[f].map, p->frame[f].axes, level);
+        int64_t here = span_of(p->frame[f].map, p->frame[f].ids, p->frame[f].axes, level);
         most = here > most ? here : most;
     }
     for (unsigned s = 0; s < p->stages; s++) {
-        int64_t here = span_of(p->stage[s].copy, p->stage[s].copy_axes, level);
+        int64_t here = span_of(p->stage[s].copy, p->stage[s].ids, p->stage[s].copy_axes, level);
         most = here > most ? here : most;
     }
     return most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
@@ -109,7 +109,7 @@ int64_t twi_plan_blocks(const twi_plan *p) {
     int64_t groups = 1;
     uint64_t done = 0;
     for (unsigned f = 0; f < p->frames; f++)
-        for (unsigned a = 0; a < TWI_MAX_AXES; a++) {
+        for (unsigned a = 1; a < p->frame[f].ids; a++) {
             if (!(p->frame[f].axes >> a & 1) || (done >> a & 1))
                 continue;
             done |= UINT64_C(1) << a;
@@ -122,7 +122,7 @@ int64_t twi_plan_blocks(const twi_plan *p) {
 /* Loops in the order of a frame that says nothing: by axis, most significant digit first. */
 void twi_frame_default_order(twi_frame *f) {
     f->loops = 0;
-    for (unsigned a = 0; a < TWI_MAX_AXES; a++)
+    for (unsigned a = 1; a < f->ids; a++)
         for (unsigned i = 0; (f->axes >> a & 1) && i < f->map[a].n; i++)
             if (f->map[a].d[i].level == TWI_LV_LOOP && f->loops < TWI_MAX_LOOPS)
                 f->order[f->loops++] = (twi_axis_digit){(uint8_t)a, (uint8_t)i};

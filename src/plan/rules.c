@@ -52,7 +52,7 @@ const twi_frame *twi_judge_frame(const twi_judge *j, twi_id v) {
 
 int64_t twi_judge_level(const twi_frame *f, uint64_t axes, unsigned level) {
     int64_t n = 1;
-    for (unsigned a = 1; a < TWI_MAX_AXES; a++) {
+    for (unsigned a = 1; a < f->ids; a++) {
         if (!(axes >> a & 1) || !(f->axes >> a & 1))
             continue;
         int64_t here = twi_map_level_extent(&f->map[a], level);
@@ -170,7 +170,7 @@ static bool axis_fits(const twi_judge *j, unsigned a, const twi_map *m) {
 static bool explicit_lanes(const twi_judge *j, uint64_t axes, const twi_map *maps,
                            const char *what) {
     int holder = -1;
-    for (unsigned a = 1; a < TWI_MAX_AXES; a++)
+    for (unsigned a = 1; a < j->ir->axis.n; a++)
         for (unsigned i = 0; (axes >> a & 1) && i < maps[a].n; i++) {
             const twi_digit *d = &maps[a].d[i];
             if (d->level != TWI_LV_LANE)
@@ -196,7 +196,7 @@ static bool explicit_lanes(const twi_judge *j, uint64_t axes, const twi_map *map
 
 static bool level_fits(const twi_judge *j, uint64_t axes, const twi_map *maps, unsigned level,
                        uint32_t most, const char *what) {
-    for (unsigned a = 1; a < TWI_MAX_AXES; a++)
+    for (unsigned a = 1; a < j->ir->axis.n; a++)
         for (unsigned i = 0; (axes >> a & 1) && i < maps[a].n; i++) {
             const twi_digit *d = &maps[a].d[i];
             if (d->level != level || d->extent == 1)
@@ -216,7 +216,7 @@ static bool disjoint(const twi_judge *j, uint64_t axes, const twi_map *maps, uns
                      const char *what) {
     const twi_map *list[TWI_MAX_AXES];
     unsigned id[TWI_MAX_AXES], n = 0, x, y;
-    for (unsigned a = 1; a < TWI_MAX_AXES; a++)
+    for (unsigned a = 1; a < j->ir->axis.n; a++)
         if (axes >> a & 1) {
             id[n] = a;
             list[n++] = &maps[a];
@@ -259,7 +259,7 @@ static uint64_t needed_axes(const twi_judge *j, unsigned frame) {
 
 /* All rolled digits, each once, in the order. */
 static bool ordered(const twi_judge *j, const twi_frame *f) {
-    for (unsigned a = 1; a < TWI_MAX_AXES; a++)
+    for (unsigned a = 1; a < j->ir->axis.n; a++)
         for (unsigned i = 0; (f->axes >> a & 1) && i < f->map[a].n; i++) {
             unsigned times = 0;
             for (unsigned k = 0; k < f->loops; k++)
@@ -301,7 +301,7 @@ static bool frame_fits(const twi_judge *j, unsigned index) {
     const twi_frame *f = &j->p->frame[index];
     const char *name = twi_text(&j->ir->ctx->names, f->name);
     uint64_t needed = needed_axes(j, index);
-    for (unsigned a = 1; a < TWI_MAX_AXES; a++) {
+    for (unsigned a = 1; a < j->ir->axis.n; a++) {
         if ((needed & ~f->axes) >> a & 1)
             return twi_refuse(j->why, "frame %s has no map for axis %s", name,
                               twi_judge_axis(j, a));

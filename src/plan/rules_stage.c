@@ -10,7 +10,7 @@ static bool order_fits(const twi_judge *j, const twi_stage_plan *s, const twi_fr
     const char *name = twi_value_name(j->ir, s->value);
     uint64_t axes = twi_ins_of(j->ir, s->value)->type.axes;
     unsigned wanted = 0;
-    for (unsigned a = 1; a < TWI_MAX_AXES; a++)
+    for (unsigned a = 1; a < j->ir->axis.n; a++)
         for (unsigned i = 0; (axes >> a & 1) && i < f->map[a].n; i++) {
             const twi_digit *d = &f->map[a].d[i];
             unsigned times = 0;
@@ -81,7 +81,7 @@ static bool rows_fit(const twi_judge *j, const twi_stage_plan *s, const twi_fram
 /* Elements that one worker copies at once. */
 static int64_t copy_slots(const twi_stage_plan *s) {
     int64_t slots = 1;
-    for (unsigned a = 1; a < TWI_MAX_AXES; a++)
+    for (unsigned a = 1; a < s->ids; a++)
         if (s->copy_axes >> a & 1)
             slots *= twi_map_level_extent(&s->copy[a], TWI_LV_SLOT);
     return slots;
@@ -113,7 +113,7 @@ static bool copy_fits(const twi_judge *j, const twi_stage_plan *s, const twi_fra
         return true;
     if (s->copy_axes != axes)
         return twi_refuse(j->why, "stage %s: the copy maps other axes than the tile has", name);
-    for (unsigned a = 1; a < TWI_MAX_AXES; a++) {
+    for (unsigned a = 1; a < j->ir->axis.n; a++) {
         if (!(axes >> a & 1))
             continue;
         const twi_map *m = &s->copy[a];
@@ -190,7 +190,7 @@ static bool regs_fit(const twi_judge *j, const twi_stage_plan *s) {
     if (!s->copy_axes)
         return twi_refuse(j->why, "stage %s: via regs holds its copy in slots: it needs a copy map",
                           name);
-    for (unsigned a = 1; a < TWI_MAX_AXES; a++)
+    for (unsigned a = 1; a < j->ir->axis.n; a++)
         if ((s->copy_axes >> a & 1) && twi_map_level_extent(&s->copy[a], TWI_LV_LOOP) > 1)
             return twi_refuse(j->why,
                               "stage %s: via regs holds its copy in slots: copy %s = %s has a loop",
@@ -262,7 +262,7 @@ static bool stage_fits(const twi_judge *j, const twi_stage_plan *s) {
     if (ins->op != TWI_LOAD)
         return twi_refuse(j->why, "stage %s: only loads are staged in this release, it is %s", name,
                           twi_op_row(ins->op)->name);
-    for (unsigned a = 1; a < TWI_MAX_AXES; a++)
+    for (unsigned a = 1; a < j->ir->axis.n; a++)
         runs = runs || ((ins->type.axes >> a & 1) && twi_map_is_serial(&f->map[a]));
     if (!runs && s->shared)
         return twi_refuse(j->why, "stage %s: none of its axes has a serial digit", name);

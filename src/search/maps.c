@@ -127,6 +127,12 @@ static twi_sym name_of(const twi_view *v, const char *text) {
 
 twi_plan *twi_view_plan(const twi_view *v) {
     twi_plan *p = twi_plan_new(v->arena);
+    twi_plan_copy(v->arena, p, v->plain);
+    return p;
+}
+
+const twi_plan *twi_plain_plan(const twi_view *v) {
+    twi_plan *p = twi_plan_new(v->arena);
     const char *spec = twi_ir_spec(v->ir, v->arena);
     p->kernel = v->ir->kernel;
     p->target = v->caps->name;
@@ -152,7 +158,7 @@ twi_plan *twi_view_plan(const twi_view *v) {
 static twi_digit *next_packed(twi_frame *f, unsigned level, uint8_t *done) {
     twi_digit *best = NULL;
     unsigned axis = 0, digit = 0;
-    for (unsigned a = TWI_MAX_AXES; a-- > 1;)
+    for (unsigned a = f->ids; a-- > 1;)
         for (unsigned i = f->axes >> a & 1 ? f->map[a].n : 0u; i-- > 0;) {
             twi_digit *d = &f->map[a].d[i];
             if (d->level != level || done[a] >> i & 1 || (best && best->stride <= d->stride))

@@ -72,20 +72,33 @@ static twi_plan *best_second(const twi_view *v, second *s, const twi_plan *p, do
     return s->best;
 }
 
+/* Can its groups share all folds that it splits? */
+static bool is_possible(const twi_view *v, const twi_plan *p) {
+    twi_id_list folds = {0};
+    bool all = true;
+    twi_split_folds(v->arena, v->ir, p, &folds);
+    for (uint32_t k = 0; k < folds.n; k++)
+        all = all && twi_may_split(v->ir, folds.at[k]);
+    return all;
+}
+
 /* What the plan takes at least, whatever its second launch; its first is counted beside any. One
  * that is refused with a second launch that is legal takes for ever, as does one beyond the limit.
  */
 static double least(const twi_view *v, second *s, twi_plan *p, double limit) {
     const twi_patience until = {v, limit};
     const twi_cutoff cutoff = {twi_is_over, &until, true};
+    const double then = twi_search_least(v->caps, true);
     twi_features f;
     twi_why why;
+    if (!is_possible(v, p) || twi_view_floor(v, p, false) + then > limit)
+        return INFINITY;
     if (!s->any)
         plain_second(v, s, p);
     if (!s->fits)
         return 0;
     p->then = s->any;
-    bool counted = twi_view_floor(v, p, false) <= limit && twi_plan_fits(v->ir, v->caps, p, &why);
+    bool counted = twi_plan_fits(v->ir, v->caps, p, &why);
     if (counted) {
         counted = twi_tally_within(v->arena, v->ir, v->caps, p, &cutoff, &f);
         f.then = NULL;
@@ -94,7 +107,7 @@ static double least(const twi_view *v, second *s, twi_plan *p, double limit) {
     p->then = NULL;
     if (!counted || !twi_counts_fit(v->caps, &f, &why))
         return INFINITY;
-    return twi_search_cost(v->ir, v->caps, &f) + twi_search_least(v->caps, true);
+    return twi_search_cost(v->ir, v->caps, &f) + then;
 }
 
 /* The folded axis whose outermost digit runs in time and is longest; 0: none. */

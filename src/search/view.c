@@ -102,6 +102,7 @@ void twi_view_init(twi_view *v, twi_arena *arena, const tw_ir *ir, const twi_cap
     v->stripes |= twi_kept_axes(arena, ir, scope);
     v->crossings = twi_crossing(arena, ir, scope, &v->crossing);
     v->facts = twi_floor_facts(v);
+    v->plain = twi_plain_plan(v);
 }
 
 int64_t twi_view_bytes(const twi_view *v, unsigned a) {

@@ -48,6 +48,7 @@ typedef struct twi_view {
     twi_id *crossing; /* that may be kept */
     uint32_t crossings;
     const struct twi_floor_facts *facts; /* floor.c */
+    const twi_plan *plain;               /* maps.c: what twi_view_plan copies */
 } twi_view;
 
 void twi_view_init(twi_view *v, twi_arena *arena, const tw_ir *ir, const twi_caps *caps,
@@ -84,6 +85,7 @@ void twi_view_plain(const twi_view *v, unsigned a, twi_map *m);
 
 /* A plan of one frame "f" with plain maps everywhere, entry main, the IR's class. */
 twi_plan *twi_view_plan(const twi_view *v);
+const twi_plan *twi_plain_plan(const twi_view *v); /* of the scope, once */
 /* Strides of lane and sub digits, packed in the order that they have, new ones last axis and last
  * digit first. Then loops in an order
  * that all folds accept: other axes first, folded ones inside, in the order of their brackets. */
