@@ -5,8 +5,9 @@ round by round, the median of ROUNDS batches counts. Threads that wait for work 
 cycles, 0.13 s at 2.1 GHz), and would take a core from the next contender: before each batch all rest until none of them has run for
 REST_MS, then who is next warms up. Ours is called through ctypes, peers by their own bindings, so that small cases hold that too; where
 such a call takes as long as the kernel (gemm 32^3), ours is its exported entry through ctypes (PART=entry calls it and OpenBLAS from C).
-One thread by its own processor time, then two by the wall's (THREADS=1,2). Ours is judged by the oracle; more threads must give the bits
-that were judged. Where a case moves more than the caches hold, a copy of as many bytes (memmove, a part a thread) takes its turns too.
+One thread by its own processor time, then two by the wall's (THREADS=1,2). Ours is judged by the oracle, in a process beside this one
+that is done before anything is timed; more threads of one plan must give the bits that were judged, and so must the exported entry. Where
+a case moves more than the caches hold, a copy of as many bytes (memmove, a part a thread) takes its turns too.
 
 Each case is tuned before it is measured, for each number of threads, TUNE seconds at most (default 15; 0: default plans), in the
 store STATE/store; where tuning ends without a winner the default plan runs, and a note says so.
@@ -90,26 +91,35 @@ def tuned(tw, case, threads, notes):
     return won[0] if won else None
 
 
+class Inputs:
+    """A case's arrays by name: plans of one case share them."""
+
+    def __init__(self, kernel):
+        self.by_name, self.results = {}, []
+        for k, arg in enumerate(kernel.args):
+            array = Array(kernel.elem(k), kernel.shape(k), kernel.bytes(k))
+            if arg.role == ours.IN:
+                kernel.fill(k, k + 1, array.address)
+            else:
+                self.results.append(array)
+            self.by_name[arg.name.decode()] = array
+        self.bytes = sum(x.bytes for x in self.by_name.values())
+
+
 class Ours:
     """A case by a plan (None: the default one)."""
 
-    def __init__(self, tw, case, plan):
+    def __init__(self, tw, case, plan, arrays=None):
         self.kernel = tw.compile(kernel_file(case), "cpu", case.types, case.dims, plan=plan)
-        self.arrays, self.roles = {}, [arg.role for arg in self.kernel.args]
-        for k, arg in enumerate(self.kernel.args):
-            array = Array(self.kernel.elem(k), self.kernel.shape(k), self.kernel.bytes(k))
-            if arg.role == ours.IN:
-                self.kernel.fill(k, k + 1, array.address)
-            self.arrays[arg.name.decode()] = array
+        self.arrays = arrays or Inputs(self.kernel)
         self.kernel.set_scalars(**case.scalars)
-        self.call = self.kernel.call([x.address for x in self.arrays.values()])
-        self.bytes = sum(x.bytes for x in self.arrays.values())
+        self.call = self.kernel.call([x.address for x in self.arrays.by_name.values()])
         self.entry = self.exported(case, plan) if case.entry else None
-        self.judged = None
+        self.judged = self.asked = None
 
     def exported(self, case, plan):
-        given = {**{f"n_{name}": value for name, value in case.dims.items()}, **{f"a_{name}": x.address for name, x in self.arrays.items()},
-                 **{f"s_{name}": value for name, value in case.scalars.items()}}
+        given = {**{f"n_{name}": value for name, value in case.dims.items()}, **{f"s_{name}": value for name, value in case.scalars.items()},
+                 **{f"a_{name}": x.address for name, x in self.arrays.by_name.items()}}
         return exported.entry(kernel_file(case), settings(case.types, case.dims), plan, given)
 
     def threads(self, count):
@@ -121,26 +131,52 @@ class Ours:
         fn, kernel, call = self.call.run_fn, self.kernel.kernel, ctypes.byref(self.call.raw)
         return lambda: fn(kernel, call)
 
-    def results(self):
-        return [x for role, x in zip(self.roles, self.arrays.values()) if role != ours.IN]
-
-    def bits(self, call):
-        for x in self.results():
+    def run(self, call=None):
+        """Its bits; call: another than the library's."""
+        for x in self.arrays.results:
             x.poison()
-        call()
-        return [x.content() for x in self.results()]
+        (call or self.call.run)()
+        return [x.content() for x in self.arrays.results]
+
+    def ask(self):
+        """The oracle, in a process of its own, which has the arrays as they are now."""
+        bits, arrays = self.run(), self.arrays.by_name.values()
+        before = [x.address if arg.role == ours.IN else None for arg, x in zip(self.kernel.args, arrays)]
+        self.asked = bits, Aside(lambda: ours.oracle_says(lambda: self.kernel.judge(before, [x.address for x in arrays])))
+
+    def wait(self):
+        if not self.asked and not self.judged:
+            self.ask()
+        if self.asked:
+            self.judged, self.asked = (self.asked[0], self.asked[1].said()), None
 
     def verdict(self):
         """Of the oracle, which takes a sample where the case is large; later calls, and the exported entry, must give the same bits."""
-        if self.entry and self.bits(self.entry) != self.bits(self.call.run):
+        self.wait()
+        if self.entry and self.run(self.entry) != self.judged[0]:
             return "WRONG the exported entry gives other bits"
-        bits = self.bits(self.call.run)
-        if self.judged:
-            return self.judged[1] if bits == self.judged[0] else "WRONG other bits than those that were judged"
-        before = [x.address if role == ours.IN else None for role, x in zip(self.roles, self.arrays.values())]
-        said = ours.oracle_says(lambda: self.kernel.judge(before, [x.address for x in self.arrays.values()]))
-        self.judged = bits, said
-        return said
+        return self.judged[1] if self.run() == self.judged[0] else "WRONG other bits than those that were judged"
+
+
+class Aside:
+    """A text that a child process makes, which has the memory as it is now."""
+
+    def __init__(self, make):
+        self.end, end = os.pipe()
+        sys.stdout.flush()
+        self.child = os.fork()
+        if self.child == 0:
+            try:
+                os.write(end, make().encode()[:4096])
+            finally:
+                os._exit(0)
+        os.close(end)
+
+    def said(self):
+        with open(self.end, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        status = os.waitpid(self.child, 0)[1]
+        return text or f"UNJUDGED the judge ended with status {status}"
 
 
 class Copy:
@@ -211,12 +247,12 @@ def join_peers(mine, case, module, peers, record):
     for peer in peers:
         try:
             peer.threads(threads)
-            step = peer.step(case.label, mine.arrays)
+            step = peer.step(case.label, mine.arrays.by_name)
             if step is None:
                 continue
             result, apart = step(), 0.0
             if result is not None:
-                apart = module.difference(result, mine.results()[0])
+                apart = module.difference(result, mine.arrays.results[0])
             if apart <= DIFFERENT:
                 steps[peer.name] = step
                 if peer.ran():
@@ -228,14 +264,20 @@ def join_peers(mine, case, module, peers, record):
     return steps
 
 
-def run_case(mine, case, module, peers, threads, notes):
+def run_case(mine, case, module, peers, threads, notes, asked=()):
+    """The record; asked: all plans of the case, which the oracle may be at work on while peers get ready."""
     mine.threads(threads)
-    record = {"case": table.name(case), "type": case.types["T"], "threads": threads, "bytes": mine.bytes, "verdict": mine.verdict(),
+    mine.run()
+    record = {"case": table.name(case), "type": case.types["T"], "threads": threads, "bytes": mine.arrays.bytes,
               "kernels": {"tilewright": "exported entry"} if mine.entry else {}, "notes": notes}
-    steps = {"tilewright": mine.step(), **join_peers(mine, case, module, peers, record)}
-    if mine.bytes > FAR_BYTES:
-        steps["copy"] = Copy(mine.bytes, threads).step()
-    medians, samples = measure(steps, time.thread_time_ns if threads == 1 else time.perf_counter_ns, record["notes"])
+    beside = join_peers(mine, case, module, peers, record)
+    for each in asked:
+        each.wait()
+    record["verdict"] = mine.verdict()
+    steps = {"tilewright": mine.step(), **beside}
+    if mine.arrays.bytes > FAR_BYTES:
+        steps["copy"] = Copy(mine.arrays.bytes, threads).step()
+    medians, samples = measure(steps, time.thread_time_ns if threads == 1 else time.perf_counter_ns, notes)
     against = {name: ns for name, ns in medians.items() if name not in ("tilewright", "copy")}
     record.update(median_ns=medians, samples_ns=samples, plan=mine.kernel.text("plan"), plan_hash=mine.kernel.hash)
     if against:
@@ -334,23 +376,26 @@ class Run:
 
     def one(self, case):
         """Records of a case, a number of threads each; False: the time is up."""
-        names = [f"{table.name(case)} {count}" for count in self.counts]
+        names = {count: f"{table.name(case)} {count}" for count in self.counts}
         if not os.path.exists(kernel_file(case)):
             self.records.append({"case": table.name(case), "absent": f"there is no kernels/{case.kernel}.tile"})
             print(line(self.records[-1]), flush=True)
             return True
-        by_plan = {}
-        for count, key in zip(self.counts, names):
-            if key not in self.kept.records:
-                if time.monotonic() - START > float(setting("BUDGET", "1e9")):
-                    return False
-                notes = {}
-                plan = tuned(self.tw, case, count, notes)
-                if plan not in by_plan:
-                    by_plan[plan] = Ours(self.tw, case, plan)
-                self.kept.add(key, run_case(by_plan[plan], case, self.module, self.peers, count, notes))
-                print(line(self.kept.records[key]), flush=True)
-            self.records.append(self.kept.records[key])
+        left = [count for count in self.counts if names[count] not in self.kept.records]
+        if left and time.monotonic() - START > float(setting("BUDGET", "1e9")):
+            return False
+        notes, by_plan, arrays = {count: {} for count in left}, {}, None
+        plans = {count: tuned(self.tw, case, count, notes[count]) for count in left}
+        for count, plan in plans.items():
+            if plan not in by_plan:
+                by_plan[plan] = Ours(self.tw, case, plan, arrays)
+                arrays = by_plan[plan].arrays
+                by_plan[plan].threads(count)
+                by_plan[plan].ask()
+        for count, plan in plans.items():
+            self.kept.add(names[count], run_case(by_plan[plan], case, self.module, self.peers, count, notes[count], by_plan.values()))
+            print(line(self.kept.records[names[count]]), flush=True)
+        self.records += [self.kept.records[key] for key in names.values()]
         for mine in by_plan.values():
             mine.kernel.release()
         return True
