@@ -66,6 +66,7 @@ typedef struct tw_verify_case {
     size_t random_plans;
     const tw_source *plans, *loops;
     size_t n_plans, n_loops;
+    const char *fixture; /* as in the options; NULL: those of the options */
 } tw_verify_case;
 
 typedef struct tw_verify_options {

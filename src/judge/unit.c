@@ -83,8 +83,8 @@ void twi_unit_inputs(twi_unit *u) {
 }
 
 bool twi_unit_wants(const twi_unit *u, twi_fixture fixture) {
-    const uint32_t named = twi_fixtures_named(u->o->fixture);
-    return u->o->fixture ? named >> fixture & 1u : fixture != TWI_FIX_ZERO;
+    const char *list = u->c->fixture ? u->c->fixture : u->o->fixture;
+    return list ? twi_fixtures_named(list) >> fixture & 1u : fixture != TWI_FIX_ZERO;
 }
 
 /* Those from .. to: run, then judged one by one. Inputs of one alone are made before there is a

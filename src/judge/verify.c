@@ -200,20 +200,25 @@ static tw_status ask_device(tw_context *ctx, tw_verify_options *o) {
     return TW_OK;
 }
 
+static bool fixtures_known(const board *b, const char *list) {
+    if (!list || twi_fixtures_named(list))
+        return true;
+    twi_error(&b->ctx->diags, TWI_E_PATH_ARGUMENT, (twi_loc){0, 0},
+              "normal, negative, cancel, special, exact, zero", "there is no fixture '%.200s'",
+              list);
+    return false;
+}
+
 /* Else every row would be missing, or of something else than was asked. */
 static bool sensible(const board *b) {
-    twi_diags *d = &b->ctx->diags;
-    if (b->o->fixture && !twi_fixtures_named(b->o->fixture)) {
-        twi_error(d, TWI_E_PATH_ARGUMENT, (twi_loc){0, 0},
-                  "normal, negative, cancel, special, exact, zero", "there is no fixture '%.200s'",
-                  b->o->fixture);
+    if (!fixtures_known(b, b->o->fixture))
         return false;
-    }
     for (size_t k = 0; k < b->n; k++) {
         const tw_verify_case *c = &b->cases[k];
         if (!c->ir)
             (void)twi_no_ir(b->ctx);
-        if (!c->ir || !twi_scalars_known(c->ir, c->scalars, c->n_scalars))
+        if (!c->ir || !twi_scalars_known(c->ir, c->scalars, c->n_scalars) ||
+            !fixtures_known(b, c->fixture))
             return false;
     }
     return true;

@@ -62,37 +62,61 @@ static size_t cases_at_once(const twi_tuning *t) {
     return (size_t)(cores < 1 ? 1 : cores > MOST_CASES ? MOST_CASES : cores);
 }
 
-/* Those from .. to on the fixtures (NULL: all). */
-static tw_status judge(hearing *h, size_t from, size_t to, const char *fixtures, uint64_t seed) {
+static const uint32_t few = 1u << TWI_FIX_NORMAL | 1u << TWI_FIX_SPECIAL,
+                      most = (1u << TWI_FIXTURES) - 2 -
+                             (1u << TWI_FIX_ZERO); /* which proves nothing */
+
+static size_t fixtures_in(uint32_t set) {
+    size_t n = 0;
+    for (unsigned f = 0; f < TWI_FIXTURES; f++)
+        n += set >> f & 1u;
+    return n;
+}
+
+/* Names of the at-th of so many parts of a set of fixtures. */
+static const char *part_of(twi_arena *arena, uint32_t set, size_t at, size_t parts) {
+    const size_t n = fixtures_in(set), from = n * at / parts, to = n * (at + 1) / parts;
+    twi_sb sb;
+    twi_sb_init(&sb, arena);
+    for (size_t f = 0, k = 0; f < TWI_FIXTURES; k += set >> f & 1u, f++)
+        if (set >> f & 1u && k >= from && k < to)
+            twi_sb_printf(&sb, "%s%s", sb.n ? "," : "", twi_fixture_name((twi_fixture)f));
+    return twi_sb_text(&sb);
+}
+
+/* Those from .. to on the fixtures of a set. Fixtures are dealt out first: inputs and what the
+ * oracle says of them are then made once for all plans; what cores are left share the plans. */
+static tw_status judge(hearing *h, size_t from, size_t to, uint32_t set, uint64_t seed) {
     twi_tuning *t = h->t;
     tw_verify_options o = tw_verify_options_defaults();
-    const size_t cases = cases_at_once(t), n = to - from;
-    tw_verify_case *c = TWI_NEW_N(t->arena, tw_verify_case, cases + 1);
+    const size_t cores = cases_at_once(t), fixtures = fixtures_in(set), n = to - from,
+                 parts = fixtures && fixtures < cores ? fixtures : cores, slices = cores / parts;
+    tw_verify_case *c = TWI_NEW_N(t->arena, tw_verify_case, cores + 1);
     tw_source *plan = TWI_NEW_N(t->arena, tw_source, n + 1);
+    size_t full = 0;
     for (size_t k = 0; k < n; k++) {
         const char *text = h->of[from + k]->text;
         plan[k] = (tw_source){twi_format(t->arena, "%zu", from + k), text, strlen(text)};
     }
-    for (size_t k = 0; k < cases; k++)
-        c[k] = (tw_verify_case){.ir = t->program,
-                                .types = "",
-                                .text = "",
-                                .dims = t->compile->dims,
-                                .n_dims = t->compile->n_dims,
-                                .scalars = t->o->scalars,
-                                .n_scalars = t->o->n_scalars,
-                                .plans = plan + n * k / cases,
-                                .n_plans = n * (k + 1) / cases - n * k / cases};
-    size_t full = 0;
-    for (size_t k = 0; k < cases; k++)
-        if (c[k].n_plans)
-            c[full++] = c[k];
+    for (size_t k = 0; k < parts * slices; k++) {
+        const size_t slice = k / parts, first = n * slice / slices, last = n * (slice + 1) / slices;
+        if (first < last)
+            c[full++] = (tw_verify_case){.ir = t->program,
+                                         .types = "",
+                                         .text = "",
+                                         .dims = t->compile->dims,
+                                         .n_dims = t->compile->n_dims,
+                                         .scalars = t->o->scalars,
+                                         .n_scalars = t->o->n_scalars,
+                                         .plans = plan + first,
+                                         .n_plans = last - first,
+                                         .fixture = part_of(t->arena, set, k % parts, parts)};
+    }
     o.target = t->compile->target;
     o.caps = t->compile->caps;
     o.pins = t->compile->pins;
     o.n_pins = t->compile->n_pins;
     o.canonical = t->compile->canonical;
-    o.fixture = fixtures;
     o.seed = seed;
     o.max_ops = UINT64_C(1) << OPS_BITS;
     o.run_limit_ms = t->o->run_limit_ms ? t->o->run_limit_ms : RUN_MS;
@@ -146,8 +170,8 @@ static size_t next_wave(const twi_tuning *t, size_t done, size_t left, int64_t t
 }
 
 tw_status twi_tune_verdicts(twi_tuning *t) {
-    const bool all = t->o->effort != TW_EFFORT_MEASURE;
-    const size_t asked = all ? TWI_FIXTURES - 2 : 2; /* zero proves nothing */
+    const uint32_t set = t->o->effort == TW_EFFORT_MEASURE ? few : most;
+    const size_t asked = fixtures_in(set);
     hearing h = gather(t);
     tw_status status = TW_OK;
     const int64_t from = twi_now_ns();
@@ -160,7 +184,7 @@ tw_status twi_tune_verdicts(twi_tuning *t) {
         t->late = t->late || !wave;
         if (!wave)
             break;
-        status = judge(&h, done, done + wave, all ? NULL : "normal,special", t->o->seed);
+        status = judge(&h, done, done + wave, set, t->o->seed);
     }
     conclude(t, &h, asked);
     return status;
@@ -178,7 +202,7 @@ uint32_t twi_tune_again(twi_tuning *t, twi_contender **of, uint32_t n) {
         h.of[k] = of[k];
         of[k]->verdict = NULL;
     }
-    const tw_status status = judge(&h, 0, n, "normal", t->o->seed + 1);
+    const tw_status status = judge(&h, 0, n, 1u << TWI_FIX_NORMAL, t->o->seed + 1);
     for (uint32_t k = 0; k < n; k++) {
         if (h.of[k]->verdict)
             continue;
