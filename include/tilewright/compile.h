@@ -63,7 +63,8 @@ typedef struct tw_compile_options {
     size_t n_pins;            /* 0 */
     bool canonical;           /* class canonical; default false */
     bool strided;             /* arrays of any strides; default false: dense, row-major */
-    int threads;              /* plan "best": that the calls will have; 0 (default): all */
+    int threads;              /* that calls will have, if fewer than the target's cores: plans are
+                                 made, and plan "best" was tuned, for these; 0 (default): all */
     const tw_dim_value *dims; /* a value for every dim of the kernel */
     size_t n_dims;
     tw_stage until; /* with build = false: no further than this; default TW_STAGE_SOURCE */

@@ -66,6 +66,7 @@ bool twi_where_of(tw_context *ctx, const tw_compile_options *o, twi_where *out) 
     const char *name = o->model ? o->model : "";
     if (!twi_where_find(ctx, o->target, &o->caps, o->pins, o->n_pins, out))
         return false;
+    out->threads = o->threads;
     if (o->model_text.text)
         return from_text(ctx, &o->model_text, out);
     if (strcmp(name, "reversed") == 0) {

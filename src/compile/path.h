@@ -24,6 +24,7 @@ typedef struct {
     twi_caps caps;
     const char *name;
     unsigned device;               /* number: cuda:N, opencl:N */
+    int threads;                   /* that calls will have; 0: all */
     const struct twi_model *model; /* calibrated, whose prices caps have; NULL: none */
 } twi_where;
 /* A device with a driver, which a process must not open before it forks. */
@@ -39,6 +40,8 @@ bool twi_where_find(tw_context *ctx, const char *target, const tw_source *caps,
                     const char *const *pins, size_t n_pins, twi_where *out);
 /* The same with the model that the options ask for (model.c). */
 bool twi_where_of(tw_context *ctx, const tw_compile_options *o, twi_where *out);
+/* What plans are made for: the caps with as many of their cores as calls will have threads. */
+twi_caps twi_where_shared(const twi_where *where);
 /* Takes the model that the store has for the device; false: none. */
 bool twi_where_stored_model(tw_context *ctx, twi_where *where);
 const char *twi_where_model_name(tw_context *ctx, const twi_where *where); /* in the store */

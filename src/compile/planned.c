@@ -6,8 +6,7 @@
 #include "caps/costs.h"
 #include "compile/path.h"
 
-static const char *key_of(twi_path *p, const twi_wish *wish) {
-    const twi_caps *caps = &p->where.caps;
+static const char *key_of(twi_path *p, const twi_caps *caps, const twi_wish *wish) {
     twi_sb sb;
     twi_sb_init(&sb, p->arena);
     twi_ir_print(p->ir, &sb);
@@ -44,10 +43,11 @@ bool twi_path_replay(twi_path *p, const char *name, const char *text, const uint
 
 bool twi_path_default(twi_path *p, const twi_wish *wish, twi_why *why) {
     twi_notes *notes = &p->ctx->planned;
-    const char *key = key_of(p, wish), *text = twi_notes_find(notes, key);
+    const twi_caps caps = twi_where_shared(&p->where);
+    const char *key = key_of(p, &caps, wish), *text = twi_notes_find(notes, key);
     if (text && twi_path_replay(p, "a plan of before", twi_strdup(p->arena, text), NULL))
         return true;
-    p->plans = twi_search_default(p->arena, p->ir, &p->where.caps, wish, why);
+    p->plans = twi_search_default(p->arena, p->ir, &caps, wish, why);
     if (!p->plans)
         return false;
     twi_sb sb;

@@ -29,12 +29,13 @@ static tw_status list(twi_path *p, const tw_ir *ir, const tw_compile_options *o,
     twi_wish wish = {o->pins, (uint32_t)o->n_pins};
     if (!prepare(p, ir, o) || !twi_search_pins(p->ir, &wish))
         return TW_ERR_INPUT;
+    const twi_caps caps = twi_where_shared(&p->where);
     uint32_t scopes = 0;
     for (uint32_t r = 1; r < p->ir->region.n; r++)
         scopes += p->ir->region.at[r].kind == TWI_REGION_PAR;
     for (uint32_t s = 0; s < scopes; s++) {
         twi_candidate *all;
-        uint32_t n = twi_search_list(p->arena, p->ir, &p->where.caps, &wish, s, &all);
+        uint32_t n = twi_search_list(p->arena, p->ir, &caps, &wish, s, &all);
         for (uint32_t k = 0; k < n; k++) {
             tw_candidate one = view(p, &all[k]);
             fn(user, &one);
@@ -70,7 +71,8 @@ const char *tw_plan_why_not(tw_context *ctx, const tw_ir *ir, const tw_compile_o
         (void)twi_no_ir(ctx);
     else if (prepare(&p, ir, o) && twi_search_pins(p.ir, &wish)) {
         twi_why why = {.text = ""};
-        bool legal = twi_search_why_not(p.arena, p.ir, &p.where.caps, pin, &why);
+        const twi_caps caps = twi_where_shared(&p.where);
+        bool legal = twi_search_why_not(p.arena, p.ir, &caps, pin, &why);
         answer = twi_format(p.arena, "%s%s", legal ? "legal: " : "", why.text);
     }
     TWI_UNGUARD(&ctx->mem, saved);

@@ -110,6 +110,14 @@ const twi_dialect *twi_where_dialect(const tw_context *ctx, const twi_where *whe
     return NULL;
 }
 
+twi_caps twi_where_shared(const twi_where *where) {
+    twi_caps caps = where->caps;
+    const int64_t threads = where->threads;
+    if (caps.family == TWI_FAMILY_CPU && threads > 0 && threads < (int64_t)caps.units)
+        caps.units = (uint32_t)threads;
+    return caps;
+}
+
 const char *twi_where_device(tw_context *ctx, const twi_where *where) {
     const char *name = twi_text(&ctx->names, where->caps.name);
     const char *model = where->kind == TWI_WHERE_CPU ? twi_cpu_model(ctx) : "";

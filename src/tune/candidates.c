@@ -146,12 +146,12 @@ static size_t most(const twi_tuning *t) {
 
 bool twi_tune_candidates(twi_tuning *t) {
     twi_wish wish = {t->compile->pins, (uint32_t)t->compile->n_pins};
+    const twi_caps caps = twi_where_shared(&t->path.where);
     twi_whole *all = NULL;
     twi_why why = {.text = ""};
     if (!twi_search_pins(t->path.ir, &wish))
         return false;
-    const uint32_t n =
-        twi_search_whole(t->arena, t->path.ir, &t->path.where.caps, &wish, &all, &why);
+    const uint32_t n = twi_search_whole(t->arena, t->path.ir, &caps, &wish, &all, &why);
     if (!n) {
         twi_error(&t->ctx->diags, TWI_E_PATH_NO_PLAN, (twi_loc){0, 0}, NULL,
                   "no legal plan on %s: %s", t->path.where.name, why.text);

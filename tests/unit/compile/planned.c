@@ -119,7 +119,7 @@ static void by_all_that_counts(void **state) {
     assert_new(j);
     j->o.model = "reversed";
     assert_new(j);
-    /* neither how it will be called nor what else is made of it */
+    /* neither what else is made of it nor, where there are no threads, how many calls have */
     const unsigned n = j->ctx->planned.n;
     j->o.threads = 3;
     j->o.until = TW_STAGE_PLAN;
@@ -184,9 +184,38 @@ static void by_the_machine(void **state) {
     }
 }
 
+/* Calls of few threads leave cores alone: plans are made for those that they use. Where there are
+ * no threads, the number says nothing. */
+static void by_the_threads(void **state) {
+    job *j = *state;
+    static const struct {
+        int threads;
+        uint32_t units;
+    } row[] = {{0, 4}, {1, 1}, {3, 3}, {4, 4}, {9, 4}};
+    twi_where where;
+    assert_true(twi_where_of(j->ctx, &j->o, &where));
+    where.caps.units = 4;
+    const char *caps = twi_caps_text(j->ctx, &where.caps);
+    j->o.caps = (tw_source){"four.caps", caps, strlen(caps)};
+    j->dims[0].value = 1;
+    (void)compile(j);
+    for (size_t k = 0; k < sizeof row / sizeof row[0]; k++) {
+        j->o.threads = row[k].threads;
+        assert_true(twi_where_of(j->ctx, &j->o, &where));
+        assert_int_equal(twi_where_shared(&where).units, row[k].units);
+        assert_int_equal(where.caps.units, 4);
+        (void)compile(j);
+    }
+    assert_int_equal(j->ctx->planned.n, 1 + 2); /* for 1 and 3; 4 and more are all */
+    where.caps.family = TWI_FAMILY_SIMT;
+    where.threads = 1;
+    assert_int_equal(twi_where_shared(&where).units, 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(taken_if_legal, make, drop),
+        cmocka_unit_test_setup_teardown(by_the_threads, make, drop),
         cmocka_unit_test_setup_teardown(by_all_that_counts, make, drop),
         cmocka_unit_test_setup_teardown(forms_too, make, drop),
         cmocka_unit_test_setup_teardown(by_the_machine, make, drop)};
