@@ -2,6 +2,7 @@
  * verify: a child a case, so many at a time; rows are handed on in the order of the cases.
  */
 #include "base/clock.h"
+#include "base/cores.h"
 #include "base/fs.h"
 #include "judge/child.h"
 #include "judge/row.h"
@@ -147,11 +148,6 @@ static void tell(board *b, tw_verify_fn fn, void *user) {
     }
 }
 
-static unsigned cores(void) {
-    const long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (unsigned)n : 1;
-}
-
 static void stop_all(board *b) {
     for (size_t k = b->told; b->slots && k < b->next; k++)
         if (b->slots[k].started && !b->slots[k].ended) {
@@ -161,7 +157,7 @@ static void stop_all(board *b) {
 }
 
 static tw_status verify(board *b, tw_verify_fn fn, void *user) {
-    const unsigned jobs = b->o->jobs > 0 ? (unsigned)b->o->jobs : cores();
+    const unsigned jobs = b->o->jobs > 0 ? (unsigned)b->o->jobs : (unsigned)twi_cores();
     b->slots = TWI_NEW_N(&b->arena, slot, b->n + 1);
     while (b->told < b->n) {
         if (b->o->stop && *b->o->stop) {

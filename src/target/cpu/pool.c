@@ -7,6 +7,8 @@
  */
 #include "target/cpu/pool.h"
 
+#include "base/cores.h"
+
 #include <signal.h>
 #include <unistd.h>
 
@@ -22,7 +24,7 @@ static void fresh(twi_pool *p) {
     (void)pthread_cond_init(&p->start, NULL);
     (void)pthread_cond_init(&p->done, NULL);
     p->threads = p->wanted = 0;
-    p->units = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    p->units = twi_cores();
     p->owner = getpid();
     atomic_init(&p->turns, 0);
     atomic_init(&p->asleep, 0);

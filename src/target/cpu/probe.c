@@ -4,6 +4,7 @@
  */
 #define _DEFAULT_SOURCE /* syscall */
 
+#include "base/cores.h"
 #include "base/fs.h"
 #include "target/codes.h"
 #include "target/cpu/cpu.h"
@@ -138,8 +139,7 @@ bool twi_cpu_caps(tw_context *ctx, const char *isa, twi_caps *caps) {
     caps->dpi8 = has[0];
     caps->dpbf16 = has[1];
     caps->tdpbf16 = has[2];
-    const long units = sysconf(_SC_NPROCESSORS_ONLN);
-    caps->units = units > 0 ? (uint32_t)units : 1;
+    caps->units = (uint32_t)twi_cores();
 #ifdef _SC_LEVEL2_CACHE_SIZE
     const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
     caps->cache_bytes = cache > 0 && cache <= INT32_MAX ? (uint32_t)cache : caps->cache_bytes;
