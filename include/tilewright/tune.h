@@ -82,6 +82,7 @@ typedef struct tw_tune_result {
     double drift;                           /* of the sentinel over the race: 1 is none */
     unsigned rounds, disturbed;             /* disturbed ones had others in their place */
     size_t tied;                            /* 1: a winner by more than 1.5 % */
+    size_t unconfirmed;                     /* near the first, but there was no time for them */
     bool stopped;                           /* by the budget or the caller; what is known is kept */
 } tw_tune_result;
 

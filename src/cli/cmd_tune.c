@@ -12,7 +12,7 @@ typedef struct {
     tool *t;
     const cli_options *o;
     table table;
-    size_t rows;
+    size_t rows, untried;
 } tuning;
 
 static bool find_effort(tool *t, const char *name, tw_effort *effort) {
@@ -65,6 +65,7 @@ static void one(void *user, const tw_tune_row *r) {
     tuning *u = user;
     tool *t = u->t;
     u->rows++;
+    u->untried += strcmp(r->verdict, "untried") == 0;
     if (u->o->json) {
         json_row(&t->json, r);
         return;
@@ -102,7 +103,20 @@ static void json_result(tool *t, const tw_tune_result *r) {
     json_int(&t->json, "tied", (int64_t)r->tied);
     json_int(&t->json, "rounds", r->rounds);
     json_int(&t->json, "disturbed", r->disturbed);
+    json_int(&t->json, "unconfirmed", (int64_t)r->unconfirmed);
     json_bool(&t->json, "stopped", r->stopped);
+}
+
+/* Of what is measured: what the time was too short for. */
+static void print_left_out(tool *t, const tw_tune_result *r, size_t untried) {
+    text *out = &t->out;
+    if (!r->stopped)
+        return;
+    text_str(out, r->winner ? "stopped:" : "stopped before there was a winner:");
+    text_printf(out,
+                " %zu candidates untried, %u rounds of the race, %zu near ones not confirmed; ",
+                untried, r->rounds, r->unconfirmed);
+    text_str(out, "what is known is kept, the next run goes on from there\n");
 }
 
 static void print_result(tool *t, const tw_tune_result *r) {
@@ -121,7 +135,7 @@ static void print_result(tool *t, const tw_tune_result *r) {
         text_printf(out, "; %u rounds, %u disturbed, drift ", r->rounds, r->disturbed);
         add_percent(out, r->drift - 1);
     }
-    text_printf(out, "\n\n%s", r->winner_text);
+    text_str(out, "\n");
 }
 
 int cmd_tune(tool *t, const cli_options *o) {
@@ -166,9 +180,9 @@ int cmd_tune(tool *t, const cli_options *o) {
         if (u.rows)
             table_print(&u.table, &t->out);
         print_result(t, &r);
-        if (r.stopped && !r.winner)
-            text_str(&t->out, "stopped before there was a winner; what is known is kept, the next "
-                              "run goes on from there\n");
+        print_left_out(t, &r, u.untried);
+        if (r.winner)
+            text_printf(&t->out, "\n%s", r.winner_text);
     }
     return *tune.stop ? EXIT_INTERRUPT : tool_status(status);
 }

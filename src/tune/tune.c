@@ -202,6 +202,16 @@ static int by_median(const void *x, const void *y) {
     return (a->median_ns > b->median_ns) - (a->median_ns < b->median_ns);
 }
 
+/* How many of those by time there is time to confirm: one in any case. */
+static uint32_t confirmable(const twi_tuning *t, twi_contender *const *of, uint32_t n) {
+    const double left = t->end_ns ? (double)(t->end_ns - twi_now_ns()) : INFINITY;
+    double takes = 0;
+    uint32_t k = 0;
+    for (; k < n && k < CONFIRMED && (!k || takes < left); k++)
+        takes += t->each_ns + 2 * ROUNDS_LEAST * of[k]->median_ns;
+    return k > 1 && takes >= left ? k - 1 : k;
+}
+
 /* The first and those that may be as good; without a round, the one that the model likes best. */
 static uint32_t race(twi_tuning *t, twi_contender **of, uint32_t n) {
     twi_race_result r;
@@ -222,7 +232,10 @@ static uint32_t race(twi_tuning *t, twi_contender **of, uint32_t n) {
     qsort(of, kept, sizeof *of, by_median);
     if (!kept && t->late && right(of[0]))
         return 1;
-    return kept < CONFIRMED ? kept : CONFIRMED;
+    const uint32_t n_confirmed = confirmable(t, of, kept);
+    t->result->unconfirmed = (kept < CONFIRMED ? kept : CONFIRMED) - n_confirmed;
+    t->late = t->late || t->result->unconfirmed;
+    return n_confirmed;
 }
 
 /* The shorter text, then the lesser. */

@@ -38,6 +38,7 @@ typedef struct {
     int64_t end_ns;    /* of the budget; 0: none */
     int64_t until_ns;  /* of the part of it that the phase at hand has; 0: none */
     bool late;         /* some phase was cut short by time */
+    double each_ns;    /* what a candidate's verdict takes; 0: all are the store's */
     volatile int stop; /* what runs is to end: asked for, or the phase's time is up */
     tw_tune_result *result;
     twi_worker *worker; /* the one that runs; NULL: none */

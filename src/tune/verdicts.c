@@ -4,6 +4,7 @@
  */
 #include "base/clock.h"
 #include "oracle/fixtures.h"
+#include "oracle/oracle.h"
 #include "tilewright/judge.h"
 #include "tune/codes.h"
 #include "tune/tune.h"
@@ -13,7 +14,7 @@
 /* Of what is left of the budget after the first wave; the rest is for timing. */
 static const double LATER_WAVES = 0.5;
 
-enum { MOST_CASES = 64, OPS_BITS = 25, RUN_MS = 10000, BUILD_MS = 120000 };
+enum { MOST_CASES = 64, OPS_BITS = 25, RUN_MS = 10000, BUILD_MS = 120000, LARGE = 1 << 18 };
 
 typedef struct {
     twi_tuning *t;
@@ -84,13 +85,34 @@ static const char *part_of(twi_arena *arena, uint32_t set, size_t at, size_t par
     return twi_sb_text(&sb);
 }
 
-/* Those from .. to on the fixtures of a set. Fixtures are dealt out first: inputs and what the
- * oracle says of them are then made once for all plans; what cores are left share the plans. */
+/* Do inputs and what the oracle says of them take longer than compiling a plan? */
+static bool is_large(const twi_tuning *t) {
+    const tw_ir *ir = t->path.spec;
+    size_t elements = 0;
+    for (uint32_t k = 1; k < ir->array.n; k++) {
+        int64_t extent[TWI_MAX_RANK];
+        elements += twi_array_extents(ir, k, extent);
+    }
+    return elements >= LARGE;
+}
+
+/* Into how many parts fixtures are dealt out; the cores of each share the plans. What takes longest
+ * is done once: inputs and the oracle, where a core has a fixture for all plans, or compiling,
+ * where it has a plan for all fixtures. */
+static size_t deal(const twi_tuning *t, size_t cores, size_t fixtures, size_t plans) {
+    const size_t slices = is_large(t)              ? 1
+                          : plans && plans < cores ? plans
+                                                   : cores,
+                 parts = cores / slices;
+    return fixtures < parts ? fixtures : parts;
+}
+
+/* Those from .. to on the fixtures of a set. */
 static tw_status judge(hearing *h, size_t from, size_t to, uint32_t set, uint64_t seed) {
     twi_tuning *t = h->t;
     tw_verify_options o = tw_verify_options_defaults();
-    const size_t cores = cases_at_once(t), fixtures = fixtures_in(set), n = to - from,
-                 parts = fixtures && fixtures < cores ? fixtures : cores, slices = cores / parts;
+    const size_t cores = cases_at_once(t), n = to - from,
+                 parts = deal(t, cores, fixtures_in(set), n), slices = parts ? cores / parts : 0;
     tw_verify_case *c = TWI_NEW_N(t->arena, tw_verify_case, cores + 1);
     tw_source *plan = TWI_NEW_N(t->arena, tw_source, n + 1);
     size_t full = 0;
@@ -159,14 +181,15 @@ static void conclude(twi_tuning *t, hearing *h, size_t asked) {
                  wrong, h->n);
 }
 
-/* How many at once after `done` took so long: as many as the phase has time for. */
-static size_t next_wave(const twi_tuning *t, size_t done, size_t left, int64_t took_ns) {
-    const size_t first = 2 * cases_at_once(t);
-    if (!done)
-        return left < first ? left : first;
-    const double each = (double)took_ns / (double)done,
-                 time = t->until_ns ? (double)(t->until_ns - twi_now_ns()) : each * (double)left;
-    return time >= each * (double)left ? left : time < each ? 0 : (size_t)(time / each);
+/* How many at once: one alone, by which it is known what one takes, then as many as the phase has
+ * time for. */
+static size_t next_wave(const twi_tuning *t, size_t done, size_t left) {
+    if (!done || !t->until_ns)
+        return done ? left : 1;
+    const double time = (double)(t->until_ns - twi_now_ns());
+    return time >= t->each_ns * (double)left ? left
+           : time < t->each_ns               ? 0
+                                             : (size_t)(time / t->each_ns);
 }
 
 tw_status twi_tune_verdicts(twi_tuning *t) {
@@ -180,11 +203,12 @@ tw_status twi_tune_verdicts(twi_tuning *t) {
         twi_tune_phase(t, done ? LATER_WAVES : 1);
         if (twi_tune_over(t))
             break;
-        wave = next_wave(t, done, h.n - done, twi_now_ns() - from);
+        wave = next_wave(t, done, h.n - done);
         t->late = t->late || !wave;
         if (!wave)
             break;
         status = judge(&h, done, done + wave, set, t->o->seed);
+        t->each_ns = (double)(twi_now_ns() - from) / (double)(done + wave);
     }
     conclude(t, &h, asked);
     return status;
