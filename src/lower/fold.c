@@ -434,7 +434,7 @@ static void settle(twi_lowering *w, const twi_fold *f, twi_id id, twi_lid x, boo
     h->frame = (uint8_t)w->frame_id;
     twi_w_make_carrier(w, id);
     twi_w_carry(w, id, x);
-    if (at_top && twi_w_stripe_index(w, f->own, NULL) == 0) {
+    if (at_top && !h->object && twi_w_stripe_index(w, f->own, NULL) == 0) {
         h->kind = TWI_HOME_SSA;
         h->ssa = x;
         twi_sym name = twi_ins_of(w->ir, id)->name;

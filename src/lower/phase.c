@@ -605,6 +605,9 @@ static void add_body_roots(twi_lowering *w, uint32_t region, unsigned p, walk **
             it.kind = ITEM_UPDATE;
             for (unsigned f = 0; f < i->nfold; f++)
                 it.axes |= 1ull << i->fold[f];
+            const int carry = twi_w_settles(w, region, v);
+            if (carry >= 0)
+                w->home[v].object = w->home[r->carries.at[carry]].object;
         } else if (kind == TWI_KIND_EFFECT && c->phase == p) {
             it.kind = ITEM_STORE;
             it.axes = twi_access_axes(w->ir, v);
@@ -627,7 +630,7 @@ static void add_yields(twi_lowering *w, uint32_t region, unsigned p, walk **grou
     for (uint32_t k = 0; k < r->yields.n; k++) {
         twi_id y = r->yields.at[k], carry = r->carries.at[k];
         unsigned level = w->cut.value[y].region == region ? w->cut.value[y].avail : 0;
-        if (y == carry || level != p)
+        if (y == carry || level != p || twi_w_settles(w, region, y) == (int)k)
             continue;
         item it = {.kind = ITEM_YIELD,
                    .id = carry,

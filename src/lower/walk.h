@@ -473,6 +473,9 @@ void twi_w_phase(twi_lowering *w, uint32_t region, unsigned p);
 void twi_w_region(twi_lowering *w, uint32_t region);
 /* Is the last reading of a carry before its new value is written, wherever the walk puts both? */
 bool twi_w_in_place(const twi_lowering *w, uint32_t region, unsigned carry);
+/* The carry whose new value is fold y and that y's result is settled over, element by element as
+ * the old ones have been read; -1: none, its result has a place of its own. */
+int twi_w_settles(const twi_lowering *w, uint32_t region, twi_id y);
 int twi_w_stage_level(const twi_lowering *w, unsigned stage, const twi_axis_digit *loops,
                       unsigned n);
 /* Filled outside all walks: none of its axes has a trip of a region. */
