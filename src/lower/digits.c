@@ -352,10 +352,16 @@ static twi_lid run_time_trips(twi_lowering *w, unsigned axis, int64_t step) {
     return twi_w_ix(w, TWI_IDIV, n, twi_w_int(w, step));
 }
 
+bool twi_w_runs(const twi_lowering *w, unsigned axis, unsigned digit) {
+    const twi_map *m = twi_w_map(w, axis);
+    const bool boxes = w->vectors && digit + 1u < m->n && m->d[digit + 1u].level == TWI_LV_ATOM;
+    return m->d[digit].extent != 1 || (boxes && m->d[digit].level == TWI_LV_LOOP);
+}
+
 void twi_w_open(twi_lowering *w, unsigned axis, unsigned digit) {
     const twi_digit *d = &twi_w_map(w, axis)->d[digit];
     const uint32_t slots = w->slots[axis] ? w->slots[axis] : (uint32_t)d->extent;
-    if (d->extent == 1 || (d->level == TWI_LV_SLOT && slots == 1)) {
+    if (!twi_w_runs(w, axis, digit) || (d->level == TWI_LV_SLOT && slots == 1)) {
         w->digit[axis][digit] = twi_w_int(w, 0);
     } else if (d->level == TWI_LV_SLOT) {
         w->digit[axis][digit] = twi_w_unroll(w, slots);

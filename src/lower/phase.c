@@ -58,7 +58,7 @@ static unsigned loops_of(const twi_lowering *w, uint64_t axes, twi_axis_digit *o
     }
     for (unsigned k = w->frame->around; k < w->frame->loops; k++) {
         twi_axis_digit l = w->frame->order[k];
-        if (axes >> l.axis & 1 && twi_w_map(w, l.axis)->d[l.digit].extent != 1)
+        if (axes >> l.axis & 1 && twi_w_runs(w, l.axis, l.digit))
             out[n++] = l;
     }
     return n;

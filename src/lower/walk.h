@@ -213,6 +213,9 @@ twi_lid twi_w_workers_number(twi_lowering *w, uint64_t axes, int64_t *extent);
 void twi_w_leader(twi_lowering *w, uint64_t axes,
                   twi_mask *mask); /* workers that no digit of axes tells apart: the first */
 
+/* Does the digit take a loop? One of 1 trip does around an atom's boxes on explicit lanes: what the
+ * loop holds is what tiles take whole. */
+bool twi_w_runs(const twi_lowering *w, unsigned axis, unsigned digit);
 /* Opens digits of an axis as loops and unrolls; twi_w_shut closes what was opened since. */
 unsigned twi_w_depth(const twi_lowering *w);
 void twi_w_open(twi_lowering *w, unsigned axis, unsigned digit);

@@ -33,7 +33,7 @@ static unsigned columns_of(const twi_view *v, twi_id dot, uint64_t cut) {
     return axes && !(axes & (axes - 1)) ? a : 0;
 }
 
-/* Whole boxes and more than one, for whose sums tiles are worth it. */
+/* Whole boxes. */
 static bool cut_folded(const boxed *b, twi_map *m) {
     const twi_axis_view *x = &b->v->axis[b->folded];
     const int64_t extent = x->kind == TWI_AXIS_STEP ? x->block : x->extent;
@@ -44,7 +44,7 @@ static bool cut_folded(const boxed *b, twi_map *m) {
         m->d[m->n++] = (twi_digit){TWI_LV_SERIAL, 0, x->known ? twi_cdiv(x->extent, x->block) : 0};
     m->d[m->n++] = boxes;
     m->d[m->n++] = atom;
-    return extent > b->box && (x->kind == TWI_AXIS_FULL ? x->known : extent % b->box == 0);
+    return extent >= b->box && (x->kind == TWI_AXIS_FULL ? x->known : extent % b->box == 0);
 }
 
 /* As many rows of the atom as there are, the positions that the first frame has. */
