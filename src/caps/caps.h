@@ -35,6 +35,7 @@ typedef struct twi_caps {
     bool fma;              /* hardware fused multiply-add */
     bool f16, bf16;        /* storage type spoken natively; else by integer operations */
     bool half_casts;       /* not spoken, but cast from and to f32 by instruction */
+    bool f16_casts;        /* likewise f16 alone */
     bool dpi8, dpbf16;     /* dot products of bytes by fours, of bf16 by pairs (plan/atom.def); the
                               latter's extension rounds f32 to bf16 too */
     bool tdpbf16;          /* of tiles of bf16, which a process may use */

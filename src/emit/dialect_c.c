@@ -211,6 +211,61 @@ enum {
     "    const $S x_ = (x); const $U u_ = (union { $S f; $U u; }){x_}.u, h_ = u_ >> 16; \\\n"      \
     "    ($T)(x_ != x_ ? h_ | 0x40u : (u_ + 0x7fffu + (h_ & 1u)) >> 16); })\n"
 
+/* f16 to f32 and back by x86's instructions, which round to nearest even (the 0), keep subnormals
+ * and the upper bits of NaNs; compilers that are told of none go by the bits of one after the
+ * other. */
+#define HALVES                                                                                     \
+    "#ifndef TW_F32_OF_F16\n"                                                                      \
+    "#ifdef __F16C__\n"                                                                            \
+    "#define TW_F32_OF_F16(h) ({ \\\n"                                                             \
+    "    float w_; \\\n"                                                                           \
+    "    __asm__(\"vcvtph2ps %1, %0\" : \"=v\"(w_) : \"v\"((int)(h))); \\\n"                       \
+    "    w_; })\n"                                                                                 \
+    "#define TW_F16_OF_F32(x) ({ \\\n"                                                             \
+    "    int w_; \\\n"                                                                             \
+    "    __asm__(\"vcvtps2ph %2, %1, %0\" : \"=v\"(w_) : \"v\"((float)(x)), \"i\"(0)); \\\n"       \
+    "    (unsigned short)w_; })\n"                                                                 \
+    "#else\n"                                                                                      \
+    "#define TW_F32_OF_F16(h) ({ \\\n"                                                             \
+    "    const unsigned h_ = (h), m_ = h_ & 0x7fffu; \\\n"                                         \
+    "    union { unsigned u; float f; } w_ = {(m_ << 13) + 0x38000000u}; \\\n"                     \
+    "    if (m_ < 0x400u) \\\n"                                                                    \
+    "        w_.f = (float)m_ * 0x1p-24f; \\\n"                                                    \
+    "    if (m_ >= 0x7c00u) \\\n"                                                                  \
+    "        w_.u = (m_ << 13) | (m_ > 0x7c00u ? 0x7fc00000u : 0x7f800000u); \\\n"                 \
+    "    w_.u |= (h_ & 0x8000u) << 16; \\\n"                                                       \
+    "    w_.f; })\n"                                                                               \
+    "#define TW_F16_OF_F32(x) ({ \\\n"                                                             \
+    "    const unsigned u_ = ((union { float f; unsigned u; }){(x)}).u, m_ = u_ & 0x7fffffffu; "   \
+    "\\\n"                                                                                         \
+    "    unsigned h_ = (m_ - 0x37fff001u + (m_ >> 13 & 1u)) >> 13; \\\n"                           \
+    "    if (m_ < 0x38800000u) \\\n"                                                               \
+    "        h_ = ((union { float f; unsigned u; }){ \\\n"                                         \
+    "            ((union { unsigned u; float f; }){m_}).f * 0x1p+24f + 0x1p+23f}).u & 0x7fffu; "   \
+    "\\\n"                                                                                         \
+    "    if (m_ >= 0x47800000u) \\\n"                                                              \
+    "        h_ = m_ > 0x7f800000u ? (m_ >> 13 & 0x3ffu) | 0x7e00u : 0x7c00u; \\\n"                \
+    "    (unsigned short)(h_ | (u_ >> 16 & 0x8000u)); })\n"                                        \
+    "#endif\n"                                                                                     \
+    "#endif\n"
+/* `to` out of `from`: types that fit the registers of $N lanes. */
+#define HALF_LANES(instruction, more, to, from)                                                    \
+    "#define @@(a) ({ \\\n"                                                                        \
+    "    const $S a_ = (a); " to " r_; \\\n"                                                       \
+    "    __asm__(\"" instruction "\" : \"=v\"(r_) : \"v\"((" from ")a_)" more "); \\\n"            \
+    "    ($T)r_; })\n"
+#define WIDEN(to, from) HALF_LANES("vcvtph2ps %1, %0", "", to, from)
+#define NARROW(to, from) HALF_LANES("vcvtps2ph %2, %1, %0", ", \"i\"(0)", to, from)
+#define HALF_EACH(one)                                                                             \
+    "#define @@(a) ({ \\\n"                                                                        \
+    "    const $S a_ = (a); $T r_ = {0}; \\\n"                                                     \
+    "    " EACH "r_[l_] = " one "(a_[l_]); \\\n"                                                   \
+    "    r_; })\n"
+#define OF_FOUR "#if defined __F16C__ && $N == 4\n"
+#define OF_MORE "#elif defined __F16C__ && ($N == 8 || (defined __AVX512F__ && $N == 16))\n"
+#define HALF_VECTORS(four, more, one)                                                              \
+    HALVES OF_FOUR four OF_MORE more "#else\n" HALF_EACH(one) "#endif\n"
+
 #define FLUSHED                                                                                    \
     "#ifndef TW_FLUSHED\n"                                                                         \
     "#define TW_FLUSHED(x) ({ \\\n"                                                                \
@@ -448,6 +503,12 @@ static const twi_part parts[] = {
     {"round", FLOAT, false, true, ROUND_ONE, NULL},
     {"roundplain", FLOAT, true, true, ROUNDED, NULL},
     {"round", FLOAT, true, true, "#define @@(a) @roundplain(a)\n", ROUND_SIXTEEN},
+    {"single", FLOAT, false, false, HALVES "#define @@(h) TW_F32_OF_F16(h)\n", NULL},
+    {"single", FLOAT, true, true,
+     HALF_VECTORS(WIDEN("$T", "long long"), WIDEN("$T", "$S"), "TW_F32_OF_F16"), NULL},
+    {"half", FLOAT, false, false, HALVES "#define @@(x) TW_F16_OF_F32(x)\n", NULL},
+    {"half", FLOAT, true, true,
+     HALF_VECTORS(NARROW("long long", "$S"), NARROW("$T", "$S"), "TW_F16_OF_F32"), NULL},
     {"over", FLOAT, true, false, "#define @@(a, v, s) ((a) / (v))\n", OVER},
     {"dots", SINT, true, false, DOTS_OF_BYTES, NULL},
     {"dots", FLOAT, true, false, DOTS_OF_HALVES, NULL},
@@ -616,6 +677,8 @@ const twi_dialect twi_dialect_c = {
              [TWI_GE - TWI_EQ] = "@test($1, $0, <=, 2)"},
     .blend = "@blend($0, $1, $2)",
     .over = "@over($0, $1, $2)",
+    .widen_f16 = {"@single($0)", "@single($0)"},
+    .narrow_f16 = {"@half($0)", "@half($0)"},
     .narrow_bf16 = {"@round($0)", "@round($0)"},
     .widen_u16 = {NULL, "@widen($0)"},
     .narrow_u32 = {NULL, "@narrow($0)"},

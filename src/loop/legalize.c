@@ -15,6 +15,8 @@ static bool unspoken(const twi_caps *caps, tw_elem elem) {
 bool twi_cast_spoken(const twi_caps *caps, tw_elem from, tw_elem to) {
     if (caps->half_casts && (from == TW_F32 || to == TW_F32))
         return true;
+    if (caps->f16_casts && ((from == TW_F16 && to == TW_F32) || (from == TW_F32 && to == TW_F16)))
+        return true;
     if (caps->dpbf16 && from == TW_F32 && to == TW_BF16) /* of the same extension */
         return true;
     return !unspoken(caps, to) && !unspoken(caps, from);

@@ -32,7 +32,7 @@ static uint32_t bits_of(float x) {
 
 static void same_bits(const char *isa, tw_compiled *c, int64_t width, float *x) {
     static float y[WIDTH];
-    run(c, width, x, y, TW_F32);
+    run(c, width, x, TW_F32, y, TW_F32);
     for (int64_t k = 0; k < width; k++) {
         const float want = twi_portable_exp(x[k]);
         if (bits_of(y[k]) != bits_of(want) && (y[k] == y[k] || want == want))
@@ -86,7 +86,7 @@ static double time_of(tw_compiled *c, float x) {
         from[k] = x;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
     for (int k = 0; k < 20; k++)
-        run(c, WIDTH, from, to, TW_F32);
+        run(c, WIDTH, from, TW_F32, to, TW_F32);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
     return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
 }

@@ -56,10 +56,13 @@ static inline tw_compiled *compiled(tw_context *ctx, const tw_ir *ir, unsigned i
     return c;
 }
 
-/* X of f32; Y of `to`. */
-static inline void run(tw_compiled *c, int64_t width, void *from, void *results, tw_elem to) {
-    tw_tensor x = {
-        .data = from, .device = {1, 0}, .rank = 1, .dtype = tw_elem_dtype(TW_F32), .shape = &width};
+static inline void run(tw_compiled *c, int64_t width, const void *operands, tw_elem from,
+                       void *results, tw_elem to) {
+    tw_tensor x = {.data = (void *)(uintptr_t)operands,
+                   .device = {1, 0},
+                   .rank = 1,
+                   .dtype = tw_elem_dtype(from),
+                   .shape = &width};
     tw_tensor y = x;
     y.data = results;
     y.dtype = tw_elem_dtype(to);

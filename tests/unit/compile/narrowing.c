@@ -36,7 +36,7 @@ static uint16_t nearest(uint32_t u) {
 
 static void right(const char *isa, tw_compiled *c, int64_t width, uint32_t *x) {
     static uint16_t y[WIDTH];
-    run(c, width, x, y, TW_BF16);
+    run(c, width, x, TW_F32, y, TW_BF16);
     for (int64_t k = 0; k < width; k++) {
         const bool nan = (x[k] & 0x7fffffff) > 0x7f800000;
         if (nan ? (y[k] & 0x7fff) <= 0x7f80 : y[k] != nearest(x[k]))

@@ -76,7 +76,7 @@ static void no_lanes(speech *s) {
 static void no_halves(speech *s) {
     s->dialect.widen_f16 = s->dialect.widen_bf16 = (twi_words){0};
     s->dialect.narrow_f16 = s->dialect.narrow_bf16 = (twi_words){0};
-    s->caps.half_casts = s->caps.f16 = s->caps.bf16 = false;
+    s->caps.half_casts = s->caps.f16_casts = s->caps.f16 = s->caps.bf16 = false;
 }
 
 static void no_wide(speech *s) {

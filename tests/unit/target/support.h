@@ -4,7 +4,7 @@
 #ifndef TEST_TARGET_SUPPORT_H
 #define TEST_TARGET_SUPPORT_H
 
-#include "base/arena.h"
+#include "base/strbuf.h"
 
 #include <dlfcn.h>
 #include <setjmp.h>
