@@ -13,7 +13,7 @@ static const struct {
     size_t offset;
 } doubles[] = {FIELD(near_bytes), FIELD(lane_rounds), FIELD(barriers), FIELD(trips),
                FIELD(scattered),  FIELD(jumps),       FIELD(masked),   FIELD(turns),
-               FIELD(rounds),     FIELD(indexed),     FIELD(crowded)},
+               FIELD(rounds),     FIELD(indexed),     FIELD(crowded),  FIELD(again)},
   counts[] = {FIELD(code), FIELD(shared_bytes)};
 #undef FIELD
 

@@ -255,11 +255,20 @@ twi_lid twi_w_inner_loop(const twi_lowering *w) {
 static void count_access(twi_lowering *w, const twi_laccess *a, const twi_lid *index,
                          unsigned count, bool store, twi_lid mask) {
     const twi_lid loop = twi_w_inner_loop(w);
-    double trips =
-        w->tally && loop ? twi_estimate_trips(w->c.f, loop, (double)twi_plan_groups(w->plan)) : 1;
-    if (w->tally &&
-        twi_count_touch(w->c.f, &(twi_touch){a, index, count, store, w->trips, loop, trips, mask},
-                        w->tally))
+    const double groups = w->tally ? (double)twi_plan_groups(w->plan) : 1;
+    const twi_touch t = {.access = a,
+                         .index = index,
+                         .count = count,
+                         .store = store,
+                         .trips = w->trips,
+                         .loop = loop,
+                         .loop_trips =
+                             w->tally && loop ? twi_estimate_trips(w->c.f, loop, groups) : 1,
+                         .mask = mask,
+                         .open = w->c.open.at,
+                         .n_open = w->c.open.n,
+                         .groups = groups};
+    if (w->tally && twi_count_touch(w->c.f, &t, w->tally))
         twi_w_waits(w, a->early);
 }
 

@@ -170,6 +170,46 @@ static double jump_of(const twi_func *f, const twi_touch *t) {
     return span < 8 * 0x1p20 ? span * 0x1p-20 : 8;
 }
 
+static bool stands_still(const twi_func *f, twi_lid v, twi_lid loop) {
+    const twi_lins *i = &f->ins.at[v];
+    bool still = v != loop && (i->op < TWI_ELEMENTWISE_END || i->op == TWI_L_FOR ||
+                               i->op == TWI_L_UNROLL || i->op == TWI_L_ID || i->op == TWI_L_LCONST);
+    for (unsigned k = 0; still && i->op < TWI_ELEMENTWISE_END && k < i->nargs; k++)
+        still = stands_still(f, f->args.at[i->arg + k], loop);
+    return still;
+}
+
+static bool has_whole_lines(const twi_func *f, const twi_touch *t) {
+    const twi_object *o = &f->object.at[t->access->object];
+    bool whole = true;
+    for (unsigned d = 0; t->count > 1 && d < o->rank; d++)
+        whole = whole && (o->stride[d] == 1 ||
+                          o->stride[d] * (int64_t)tw_elem_size((tw_elem)o->elem) % LINE == 0);
+    return whole;
+}
+
+/* How much of what a load brings it has brought before, in the trip before of a loop around, and a
+ * second level of cache has held since? Vectors that lie across two lines take both, which only
+ * those of a first level hide. */
+static double again_part(const twi_func *f, const twi_touch *t, double bytes) {
+    enum { FIRST = LINE * 64 * 12, SECOND = 1 << 20 }; /* the latter: half of one */
+    bool still = false;
+    for (uint32_t k = 0; k < t->n_open; k++)
+        if (f->ins.at[t->open[k]].op == TWI_L_FOR)
+            bytes /= twi_estimate_trips(f, t->open[k], t->groups);
+    for (uint32_t k = t->n_open; k-- > 0 && !still;) {
+        if (f->ins.at[t->open[k]].op != TWI_L_FOR)
+            continue;
+        still = true;
+        for (unsigned d = 0; still && d < f->object.at[t->access->object].rank; d++)
+            still = stands_still(f, t->index[d], t->open[k]);
+        bytes *= still ? 1 : twi_estimate_trips(f, t->open[k], t->groups);
+    }
+    if (!still || !(bytes <= SECOND))
+        return 0;
+    return bytes <= FIRST || has_whole_lines(f, t) ? 1 : 0.5;
+}
+
 bool twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out) {
     const twi_object *o = &f->object.at[t->access->object];
     if (f->explicit_lanes) {
@@ -196,6 +236,7 @@ bool twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out) {
     const uint32_t row = out->row ? out->row[o->array] : o->array;
     (t->store ? out->store_bytes : out->load_bytes)[row] += bytes;
     (t->store ? out->stores : out->loads)[row] += t->trips;
+    out->again += f->explicit_lanes && !t->store ? bytes * again_part(f, t, bytes) : 0;
     if (simt)
         out->sectors[row] += t->trips * f->subs * twi_access_sectors(f, t);
     return !t->store;
@@ -206,10 +247,14 @@ static void count_exchange(double rounds, twi_features *out) {
     out->waits[0] = out->waits[1] = false;
 }
 
+enum { DEEPEST = 64 }; /* bodies in bodies; of what lies deeper no more is asked */
+
 typedef struct {
     double trips, round; /* of the body of the innermost rolled loop */
     twi_lid loop;        /* that one */
     double loop_trips;
+    twi_lid *open; /* bodies around, outermost first */
+    uint32_t n_open;
 } around;
 
 static void count_ins(const twi_func *f, const twi_lins *i, const around *a, twi_features *out) {
@@ -218,14 +263,16 @@ static void count_ins(const twi_func *f, const twi_lins *i, const around *a, twi
         if (!(i->flags & TWI_FLAG_INDEX))
             out->ops[twi_op_row(i->op)->price] += trips;
     } else if (twi_loop_accesses(i->op)) {
-        twi_touch t = {&f->access.at[i->attr],
-                       &f->args.at[i->arg],
-                       i->count,
-                       twi_loop_stores(i->op),
-                       trips,
-                       a->loop,
-                       a->loop_trips,
-                       0};
+        twi_touch t = {.access = &f->access.at[i->attr],
+                       .index = &f->args.at[i->arg],
+                       .count = i->count,
+                       .store = twi_loop_stores(i->op),
+                       .trips = trips,
+                       .loop = a->loop,
+                       .loop_trips = a->loop_trips,
+                       .open = a->open,
+                       .n_open = a->n_open,
+                       .groups = (double)out->groups};
         const unsigned rank = f->object.at[t.access->object].rank;
         if (t.store)
             t.count = f->ins.at[t.index[rank]].count;
@@ -267,6 +314,8 @@ static void count_body(const twi_func *f, twi_lid first, const around *at, doubl
             continue; /* the full tile beside it stands for it */
         }
         count_ins(f, i, at, out);
+        if (i->body && at->n_open < DEEPEST)
+            inner.open[inner.n_open++] = v;
         count_body(f, i->body, &inner, groups, out);
         if (inner.round != at->round)
             out->waits[0] = out->waits[1] = false;
@@ -353,7 +402,8 @@ static void count_launch(twi_arena *arena, const twi_loop *loop, const twi_step_
     out->row = row;
     out->status = loop->status;
     out->groups = launch->grid;
-    const around top = {1, 1, 0, 1};
+    twi_lid open[DEEPEST];
+    const around top = {1, 1, 0, 1, open, 0};
     count_body(f, f->first, &top, (double)out->groups, out);
     twi_features_of_func(f, out);
     out->lanes = f->lanes;

@@ -29,6 +29,7 @@ const char *twi_features_text(twi_arena *arena, const twi_features *f) {
                {"barriers", f->barriers},
                {"turns", f->turns},
                {"near_bytes", f->near_bytes},
+               {"again", f->again},
                {"jumps", f->jumps},
                {"masked", f->masked},
                {"crowded", f->crowded},

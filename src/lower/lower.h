@@ -19,6 +19,8 @@ typedef struct twi_features {
                                          twice loads twice */
     double *loads, *stores;           /* by array id: access instructions a group */
     double near_bytes; /* stripes, scratch and shared, in loops; asked for ahead: a part; a group */
+    double again; /* bytes that loads of arrays take anew in each trip of a loop around, and that a
+                     second level of cache holds meanwhile; explicit lanes, a group */
     double lane_rounds, barriers, trips; /* a group */
     double scattered; /* elements that vectors move one by one (gathers, strides), a group */
     double masked; /* accesses of vectors under masks that run-time indices make; explicit lanes, a

@@ -458,7 +458,10 @@ typedef struct {
     double trips; /* in all */
     twi_lid loop; /* that loop; 0: none */
     double loop_trips;
-    twi_lid mask; /* 0: none */
+    twi_lid mask;        /* 0: none */
+    const twi_lid *open; /* bodies that it stands in, outermost first */
+    uint32_t n_open;
+    double groups;
 } twi_touch;
 /* True: a load of far memory. */
 bool twi_count_touch(const twi_func *f, const twi_touch *t, twi_features *out);

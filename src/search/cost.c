@@ -34,6 +34,10 @@ static double code_factor(const twi_features *f) {
 
 #define CROWDED 0.25 /* of a jump: lines come back from the next level, many at once */
 
+/* The part of what is read again that comes in time: the same addresses in the same order, while
+ * what came before them is used. */
+#define AGAIN 0.75
+
 /* What one group does, by term. */
 static void group_amounts(const twi_features *f, double x[TWI_COSTS]) {
     const double lanes = f->lanes > 1 ? f->lanes : 1;
@@ -47,6 +51,7 @@ static void group_amounts(const twi_features *f, double x[TWI_COSTS]) {
         x[TWI_COST_STORE] += f->stores[a];
         x[TWI_COST_NEAR] += f->load_bytes[a] + f->store_bytes[a];
     }
+    x[TWI_COST_NEAR] -= AGAIN * f->again;
     x[TWI_COST_SCATTERED] = f->scattered;
     x[TWI_COST_MASKED] = f->masked;
     /* A stripe is written once and read at least once: whole vectors. */

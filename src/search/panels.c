@@ -155,14 +155,14 @@ static void offer_cut(twi_offers *o, const twi_matrix *x, panels t, twi_id load,
         offer(o, x, &t, load);
 }
 
-/* Blocks of such tiles, one for each of many units too: all of them along one side, and as square
- * as they get. Boxes are packed: what is loaded as it lies would be woven again for every row of
- * tiles. */
+/* Blocks of such tiles: one alone needs no parts but those that the cache makes; there is one for
+ * each of many units too: all of them along one side, and as square as they get. Boxes are packed:
+ * what is loaded as it lies would be woven again for every row of tiles. */
 static void offer_cuts(twi_offers *o, const twi_matrix *x, panels t, twi_id load) {
     static const uint8_t cuts[][2] = {{1, 1}, {1, 2}, {1, 4}, {2, 1}, {4, 1}}; /* rows, columns */
     const int64_t units = o->view->caps->units;
     t.columns = block_columns(o->view, x, t.rn);
-    for (unsigned c = 0; c < sizeof cuts / sizeof cuts[0]; c++)
+    for (unsigned c = 0; c < (units == 1 ? 1 : sizeof cuts / sizeof cuts[0]); c++)
         offer_cut(o, x, t, load, cuts[c][0], cuts[c][1]);
     if (units <= 4)
         return;

@@ -338,6 +338,7 @@ static void same_features(const trial *t0, const twi_features *t, const twi_feat
         {"near bytes", t->near_bytes, c->near_bytes},
         {"jumps", t->jumps, c->jumps},
         {"crowded loads", t->crowded, c->crowded},
+        {"bytes read again", t->again, c->again},
         {"lane rounds", t->lane_rounds, c->lane_rounds},
         {"barriers", t->barriers, c->barriers},
         {"trips", t->trips, c->trips},

@@ -422,18 +422,44 @@ static void sliced_gemm(void **state) {
             assert_true(twi_map_level_extent(&p->frame[0].map[a], TWI_LV_SUB) > 1);
 }
 
-/* Columns of the second operand are packed where many rows use them, also where its rows lie close.
- */
+/* Columns of the second operand are packed where many rows use them, unless a cache holds them as
+ * they lie, in whole lines. */
 static void packed_panels(void **state) {
     tw_context *ctx = *state;
     twi_why why;
     twi_caps caps = caps_of(ctx, "cpu-avx512");
-    const int64_t columns[] = {96, 128, 1024};
-    for (unsigned i = 0; i < sizeof columns / sizeof *columns; i++) {
-        tw_ir *ir = gemm_of(ctx, 1024, columns[i], 256, TW_ORDER_FREE);
+    const struct {
+        int64_t columns, folded;
+        unsigned stages;
+    } row[] = {{96, 256, 0},  {128, 256, 0},  {300, 256, 1},
+               {308, 256, 1}, {512, 1024, 1}, {1024, 1024, 1}};
+    for (unsigned i = 0; i < sizeof row / sizeof *row; i++) {
+        tw_ir *ir = gemm_of(ctx, 1024, row[i].columns, row[i].folded, TW_ORDER_FREE);
         twi_plans *plans = twi_search_default(&ctx->arena, ir, &caps, NULL, &why);
         judge(ctx, ir, &caps, plans, &why);
-        assert_int_equal(plans->scope[0].stages, 1);
+        assert_int_equal(plans->scope[0].stages, row[i].stages);
+    }
+}
+
+/* What a loop around reads again counts as often as it does, and not once it is too much for a
+ * second level of cache; of vectors across lines half counts, once it is too much for the first. */
+static void read_again(void **state) {
+    tw_context *ctx = *state;
+    const struct {
+        int64_t columns, folded;
+        double part; /* of the second operand; all of the first is near */
+    } row[] = {{128, 64, 1}, {128, 256, 1}, {68, 256, 0.5}, {68, 64, 1}, {128, 4096, 0}};
+    for (unsigned i = 0; i < sizeof row / sizeof *row; i++) {
+        const int64_t n = row[i].columns, k = row[i].folded, vectors = (n + 63) / 64 * 4;
+        tw_ir *ir = gemm_of(ctx, 96, n, k, TW_ORDER_FREE);
+        const char *plan = twi_format(
+            &ctx->arena,
+            "plan gemm/0 class=free\nframe f: m = grid 1, loop 16, slot 6 ; "
+            "n = grid 1, loop %lld, slot 4, lane 16 ; k = loop %lld around 2\nentry main\n",
+            (long long)(n + 63) / 64, (long long)k);
+        const twi_features f = features_on(ctx, ir, "cpu-avx512", plan);
+        const int64_t second = 16 * vectors * k * 64, first = 96 * (vectors / 4) * k * 4;
+        assert_int_equal((int64_t)f.again, first + (int64_t)(row[i].part * (double)second));
     }
 }
 
@@ -620,6 +646,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(wide_reads, setup, teardown),
         cmocka_unit_test_setup_teardown(sliced_gemm, setup, teardown),
         cmocka_unit_test_setup_teardown(packed_panels, setup, teardown),
+        cmocka_unit_test_setup_teardown(read_again, setup, teardown),
         cmocka_unit_test_setup_teardown(chained_dots, setup, teardown),
         cmocka_unit_test_setup_teardown(shared_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(copies_ahead, setup, teardown),
