@@ -11,7 +11,7 @@
  * boxes of k that a strip takes at once. */
 typedef struct {
     int64_t rm, rn, columns, blocks, across, deep;
-    bool packed;
+    bool packed, near; /* near: what reads panels does not ask ahead for them */
     unsigned atom;
 } panels;
 
@@ -31,11 +31,11 @@ static twi_id column_load(const twi_view *v, const twi_matrix *x) {
 
 enum { AHEAD = 16 }; /* trips: what a panel gives in the time that the next cache takes */
 
-static void pack(twi_plan *p, const twi_matrix *x, twi_id load) {
+static void pack(twi_plan *p, const twi_matrix *x, twi_id load, unsigned ahead) {
     const twi_frame *f = &p->frame[0];
     twi_stage_plan *s = &p->stage[p->stages++];
     const twi_map *n = &f->map[x->n], *k = &f->map[x->k];
-    *s = (twi_stage_plan){.value = load, .window = 1, .ahead = AHEAD};
+    *s = (twi_stage_plan){.value = load, .window = 1, .ahead = (uint8_t)ahead};
     for (unsigned i = 0; i < n->n; i++)
         if (n->d[i].level == TWI_LV_LOOP)
             s->order[s->n++] = (twi_axis_digit){(uint8_t)x->n, (uint8_t)i};
@@ -115,7 +115,7 @@ static void offer(twi_offers *o, const twi_matrix *x, const panels *t, twi_id lo
         return;
     f->around = (uint8_t)((deep > 1) + (wide > 1));
     if (t->packed)
-        pack(p, x, load);
+        pack(p, x, load, t->near ? 0 : AHEAD);
     const twi_atom_row *atom = twi_atom_row_of(t->atom);
     const twi_id rows_load = twi_atom_load(v->ir, x->dot, load == twi_atom_load(v->ir, x->dot, 0));
     if (twi_atom_has_groups(atom) && !twi_lies_in_boxes(v, x, rows_load, atom->k))
@@ -174,15 +174,20 @@ static void offer_cuts(twi_offers *o, const twi_matrix *x, panels t, twi_id load
         offer_cut(o, x, t, load, rows[c], twi_cdiv(units, rows[c]));
 }
 
-/* Tiles that one instruction works on: whole ones of 16 rows. */
+/* Tiles that one instruction works on: whole ones of 16 rows. A single row of them reads each panel
+ * once, behind the copy: to ask ahead there may cost more than it brings. */
 static void offer_rows(twi_offers *o, const twi_matrix *x, twi_id load) {
     static const uint8_t tiles[][2] = {{32, 2}, {16, 2}, {32, 1}, {16, 1}};
     for (unsigned atom = 1; load && atom < TWI_ATOMS; atom++)
         for (unsigned i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
-            const panels t = {.rm = tiles[i][0], .rn = tiles[i][1], .packed = true, .atom = atom};
-            if (takes(o->view, x, atom) && twi_atom_has_groups(twi_atom_row_of(atom)) &&
-                o->view->axis[x->k].extent > twi_atom_row_of(atom)->k &&
-                t.rm < 2 * o->view->axis[x->m].extent)
+            const int64_t rows = o->view->axis[x->m].extent;
+            panels t = {.rm = tiles[i][0], .rn = tiles[i][1], .packed = true, .atom = atom};
+            if (!takes(o->view, x, atom) || !twi_atom_has_groups(twi_atom_row_of(atom)) ||
+                o->view->axis[x->k].extent <= twi_atom_row_of(atom)->k || t.rm >= 2 * rows)
+                continue;
+            offer_cuts(o, x, t, load);
+            t.near = true;
+            if (t.rm >= rows)
                 offer_cuts(o, x, t, load);
         }
 }
@@ -219,7 +224,7 @@ static void offer_strip(twi_offers *o, const twi_matrix *x, const panels *t, twi
                                    {TWI_LV_ATOM, 0, box}}};
     if (box > 1) {
         twi_plan_set_place(v->arena, p, x->dot)->atom = (uint8_t)t->atom;
-        pack(p, x, load);
+        pack(p, x, load, AHEAD);
     } else {
         pack_block(p, x, rows_load);
     }

@@ -441,6 +441,30 @@ static void packed_panels(void **state) {
     }
 }
 
+/* Boxes of the tiles' columns: whether what reads them asks ahead is a choice where one row of
+ * tiles reads them once; else it does. */
+static void panels_ahead(void **state) {
+    tw_context *ctx = *state;
+    const int64_t rows[] = {16, 30, 64};
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const twi_caps caps = caps_of(ctx, "cpu-avx512-tiles");
+        tw_ir *ir = gemm_typed_of(ctx, TW_BF16, rows[i], 512, 256, TW_ORDER_FREE);
+        twi_candidate *c;
+        const uint32_t n = twi_search_list(&ctx->arena, ir, &caps, NULL, 0, &c);
+        unsigned asks = 0, waits = 0;
+        for (uint32_t k = 0; k < n && c[k].legal; k++)
+            for (unsigned t = 0; t < c[k].plan->stages; t++) {
+                const twi_ins *load = twi_ins_of(ir, c[k].plan->stage[t].value);
+                if (ir->access.at[load->attr].array != 2) /* the rows' operand */
+                    continue;
+                asks += c[k].plan->stage[t].ahead > 0;
+                waits += c[k].plan->stage[t].ahead == 0;
+            }
+        assert_true(asks > 0);
+        assert_int_equal(waits > 0, rows[i] <= 32);
+    }
+}
+
 /* What a loop around reads again counts as often as it does, and not once it is too much for a
  * second level of cache; of vectors across lines half counts, once it is too much for the first. */
 static void read_again(void **state) {
@@ -646,6 +670,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(wide_reads, setup, teardown),
         cmocka_unit_test_setup_teardown(sliced_gemm, setup, teardown),
         cmocka_unit_test_setup_teardown(packed_panels, setup, teardown),
+        cmocka_unit_test_setup_teardown(panels_ahead, setup, teardown),
         cmocka_unit_test_setup_teardown(read_again, setup, teardown),
         cmocka_unit_test_setup_teardown(chained_dots, setup, teardown),
         cmocka_unit_test_setup_teardown(shared_rows, setup, teardown),
