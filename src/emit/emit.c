@@ -134,6 +134,28 @@ static unsigned repeats(const twi_func *f, twi_lid loop) {
     return times;
 }
 
+static bool keeps(const twi_func *f, twi_lid first) {
+    bool any = false;
+    for (twi_lid v = first; v && !any; v = f->ins.at[v].next) {
+        const twi_lins *ins = &f->ins.at[v];
+        any = ins->body ? keeps(f, ins->body) : twi_loop_accesses(ins->op) && !issues(f, ins);
+    }
+    return any;
+}
+
+/* How often the body of an unrolled loop must stand there: as often as it has trips, so that slots
+ * are registers. With explicit lanes a long one that has no slots goes round: compilers take long
+ * over long code, and what runs is no faster. */
+static unsigned copies(const twi_func *f, twi_lid loop) {
+    enum { LEAST = 4, LIGHT = 64 };
+    const twi_lins *ins = &f->ins.at[loop];
+    const uint64_t n = weight(f, ins->body);
+    unsigned times = ins->attr;
+    while (f->explicit_lanes && times > LEAST && n * times > LIGHT && !keeps(f, ins->body))
+        times /= 2;
+    return times;
+}
+
 /* A line that tells the compiler about the loop behind it. */
 static void advise(twi_emitter *e, const char *line, unsigned count) {
     const twi_spell s = {.from = TW_I64, .to = TW_I64, .count = count};
@@ -166,7 +188,7 @@ void twi_emit_open(twi_emitter *e, twi_lid v) {
                      ins->attr);
         return;
     }
-    twi_unrolled(e, ins->attr);
+    twi_unrolled(e, copies(e->f, v));
     twi_line(e, "for (%s %s = 0; %s < %u; %s++) {", type, name, name, ins->attr, name);
 }
 
