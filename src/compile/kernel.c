@@ -42,13 +42,6 @@ static const char *print_loop(tw_compiled *c) {
     return twi_sb_text(&sb);
 }
 
-static const char *print_caps(tw_compiled *c) {
-    twi_sb sb;
-    twi_sb_init(&sb, &c->arena);
-    twi_caps_print(c->ctx, &c->path.where.caps, &sb);
-    return twi_sb_text(&sb);
-}
-
 static bool plan_step(tw_compiled *c, const tw_compile_options *o) {
     twi_path *p = &c->path;
     if (!twi_path_plan(p, o))
@@ -70,7 +63,7 @@ static bool walk(tw_compiled *c, const tw_ir *ir, const tw_compile_options *o) {
     const bool from_loop = o->loop_text.text != NULL;
     if (!twi_where_of(c->ctx, o, &p->where))
         return false;
-    c->text[TW_STAGE_CAPS] = print_caps(c);
+    c->text[TW_STAGE_CAPS] = twi_path_caps(p);
     if (far >= 1 && ir) {
         if (!twi_path_specialise(p, ir, o) || !twi_path_class(p, o->canonical, o->strided))
             return false;

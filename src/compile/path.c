@@ -190,6 +190,16 @@ bool twi_path_plan(twi_path *p, const tw_compile_options *o) {
     return true;
 }
 
+const char *twi_path_caps(twi_path *p) {
+    if (!p->caps) {
+        twi_sb sb;
+        twi_sb_init(&sb, p->arena);
+        twi_caps_print(p->ctx, &p->where.caps, &sb);
+        p->caps = twi_sb_text(&sb);
+    }
+    return p->caps;
+}
+
 const char *twi_path_plan_text(const twi_path *p, bool derived) {
     twi_sb sb;
     twi_sb_init(&sb, p->arena);

@@ -57,9 +57,10 @@ typedef struct twi_path {
     tw_context *ctx;
     twi_arena *arena;
     twi_where where;
-    tw_ir *spec;     /* specialised; what the oracle reads */
-    const tw_ir *ir; /* lifted, folds of the class asked for, the plan's merges done: what plans
-                        speak of */
+    const char *caps; /* where's as text; NULL: not printed yet (twi_path_caps) */
+    tw_ir *spec;      /* specialised; what the oracle reads */
+    const tw_ir *ir;  /* lifted, folds of the class asked for, the plan's merges done: what plans
+                         speak of */
     twi_plans *plans;
     const char **derived; /* by scope */
     twi_loop *loop;
@@ -85,6 +86,7 @@ bool twi_path_loop_text(twi_path *p, const tw_source *text, bool faults);
 /* NULL: no dialect speaks for the target, or not all that the loop IR holds (diagnostics). */
 const char *twi_path_source(twi_path *p);
 
+const char *twi_path_caps(twi_path *p);
 const char *twi_path_plan_text(const twi_path *p, bool derived);
 /* Whom a stored plan would be for. Needs the class step. */
 twi_plan_key twi_path_key(twi_path *p, const tw_compile_options *o);

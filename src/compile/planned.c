@@ -10,8 +10,9 @@ static const char *key_of(twi_path *p, const twi_caps *caps, const twi_wish *wis
     twi_sb sb;
     twi_sb_init(&sb, p->arena);
     twi_ir_print(p->ir, &sb);
-    twi_caps_print(p->ctx, caps, &sb);
-    twi_sb_printf(&sb, "strided %d reversed %d\n", p->ir->strided, caps->reversed);
+    twi_sb_str(&sb, twi_path_caps(p));
+    twi_sb_printf(&sb, "strided %d reversed %d units %u\n", p->ir->strided, caps->reversed,
+                  (unsigned)caps->units);
     for (unsigned k = 0; caps->fitted && k < TWI_COSTS; k++) {
         uint64_t bits;
         memcpy(&bits, &caps->fitted[k], sizeof bits);

@@ -52,16 +52,10 @@ static bool has_flag(const char *text, const char *word) {
         return false;
     const char *end = line + strcspn(line, "\n");
     const size_t n = strlen(word);
-    for (const char *at = line; at < end;) {
-        at += strspn(at, " \t:");
-        const size_t length = strcspn(at, " \t:\n");
-        if (length == n && memcmp(at, word, n) == 0)
-            return true;
-        at += length;
-        if (*at == '\n' || *at == 0)
-            break;
-    }
-    return false;
+    const char *at = strstr(line, word);
+    while (at && at < end && !(strchr(" \t:", at[-1]) && strchr(" \t:\n", at[n])))
+        at = strstr(at + 1, word);
+    return at && at < end;
 }
 
 static bool has_level(const char *text, unsigned level) {
