@@ -104,8 +104,7 @@ static tw_status build(tw_compiled *c) {
         return TW_ERR_INPUT;
     const twi_loop *loop = c->path.loop;
     twi_module *module = NULL;
-    c->target->printed = &c->path.printed;
-    tw_status status = c->target->ops->build(c->target, &loop, 1, &module);
+    tw_status status = c->target->ops->build(c->target, &loop, 1, &c->path.printed, &module);
     if (status == TW_OK)
         c->kernel = twi_kernel_new(c->target, module, NULL);
     return status;

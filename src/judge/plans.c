@@ -92,7 +92,7 @@ static void build_some(twi_unit *u, const uint32_t *which, uint32_t n) {
     for (uint32_t k = 0; k < n; k++)
         loop[k] = u->trial[which[k]].loop;
     tw_diag_clear(u->ctx);
-    tw_status status = u->target->ops->build(u->target, loop, n, module);
+    tw_status status = u->target->ops->build(u->target, loop, n, NULL, module);
     for (uint32_t k = 0; k < n; k++)
         if (module[k])
             u->trial[which[k]].kernel = twi_kernel_new(u->target, module[k], NULL);

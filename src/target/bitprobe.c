@@ -174,7 +174,7 @@ tw_status twi_bit_probe(twi_target *t, twi_arena *arena, const twi_probe_row **r
     twi_module *module = NULL;
     void **array = make_arrays(arena, loop);
     twi_probe_row *row = TWI_NEW_N(arena, twi_probe_row, PROBES);
-    tw_status status = t->ops->build(t, &loop, 1, &module);
+    tw_status status = t->ops->build(t, &loop, 1, NULL, &module);
     if (status == TW_OK)
         status = run(t, module, array, arena);
     t->ops->release(module);

@@ -15,6 +15,7 @@
 
 typedef struct twi_target twi_target;
 typedef struct twi_module twi_module;
+struct twi_printed; /* emit/emit.h */
 
 /* Arguments of a launch, by tile IR ids. Pointers go to element 0; strides count elements. */
 typedef struct {
@@ -51,8 +52,11 @@ typedef struct {
     /* Finds what builds (compiler, library), so that `version` is known; NULL: nothing to find. */
     bool (*prepare)(twi_target *t);
     /* Builds n modules at once; *out[k] is NULL for each that failed (diagnostics say why). The
-     * loops stay the caller's and must outlive the modules. Returns the first failure's status. */
-    tw_status (*build)(twi_target *t, const twi_loop *const *loop, unsigned n, twi_module **out);
+     * loops stay the caller's and must outlive the modules. `printed`: a module's text for these
+     * caps, which is not printed again where it is the only one; NULL: none. Returns the first
+     * failure's status. */
+    tw_status (*build)(twi_target *t, const twi_loop *const *loop, unsigned n,
+                       const struct twi_printed *printed, twi_module **out);
     /* The text that build compiles; NULL: a target without one. */
     void (*source)(twi_target *t, const twi_loop *loop, twi_sb *out);
     /* Groups 0 .. grid-1 of one function. NULL: the target runs whole entries itself: */
@@ -77,8 +81,6 @@ struct twi_target {
     twi_caps caps;
     int32_t device;      /* its number among those of its kind */
     const char *version; /* compiler or driver, for fingerprints; "" if there is none */
-    const struct twi_printed *printed; /* of a module for these caps, which need not be printed
-                                   again when it is built; NULL: none */
 };
 
 struct twi_module {

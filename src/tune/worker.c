@@ -85,7 +85,7 @@ static void build(bench *b, const uint32_t *which, uint32_t n, int fd) {
     for (uint32_t k = 0; k < n; k++)
         loop[k] = w->entrant[which[k]].loop;
     tw_diag_clear(w->ctx);
-    (void)b->target->ops->build(b->target, loop, n, module);
+    (void)b->target->ops->build(b->target, loop, n, NULL, module);
     for (uint32_t k = 0; k < n; k++) {
         answer a = {.k = which[k], .ok = module[k] != NULL};
         if (module[k])

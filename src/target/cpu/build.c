@@ -348,8 +348,8 @@ static bool make_object(unit *u, const char *text, size_t n) {
 }
 
 /* The text of all modules; *n: its length. */
-static const char *print_unit(unit *u, const twi_loop *const *loop, size_t *n) {
-    const twi_printed *had = u->cpu->base.printed;
+static const char *print_unit(unit *u, const twi_loop *const *loop, const twi_printed *had,
+                              size_t *n) {
     twi_sb text;
     u->lawful = TWI_NEW_N(&u->arena, const twi_loop *, u->n);
     if (had && u->n == 1 && had->loop == loop[0] && had->dialect == &twi_dialect_c) {
@@ -366,10 +366,10 @@ static const char *print_unit(unit *u, const twi_loop *const *loop, size_t *n) {
     return twi_sb_text(&text);
 }
 
-static tw_status build_unit(unit *u, const twi_loop *const *loop) {
+static tw_status build_unit(unit *u, const twi_loop *const *loop, const twi_printed *printed) {
     tw_context *ctx = u->cpu->base.ctx;
     size_t n;
-    const char *text = print_unit(u, loop, &n);
+    const char *text = print_unit(u, loop, printed, &n);
     if (twi_interrupted(ctx) ? !twi_cpu_stopped(u->cpu) : !make_object(u, text, n))
         return TW_ERR_ENV;
     u->library = twi_mem_get(&ctx->mem, sizeof *u->library);
@@ -394,7 +394,8 @@ static void leave_library(unit *u) {
     }
 }
 
-tw_status twi_cpu_build(twi_target *t, const twi_loop *const *loop, unsigned n, twi_module **out) {
+tw_status twi_cpu_build(twi_target *t, const twi_loop *const *loop, unsigned n,
+                        const twi_printed *printed, twi_module **out) {
     unit u = {.cpu = (twi_cpu *)t, .out = out, .n = n};
     jmp_buf spot, *saved;
     memset(out, 0, n * sizeof(twi_module *));
@@ -413,7 +414,7 @@ tw_status twi_cpu_build(twi_target *t, const twi_loop *const *loop, unsigned n, 
         twi_let_go(t->ctx);
         twi_mem_fail(&t->ctx->mem);
     }
-    const tw_status status = n ? build_unit(&u, loop) : TW_OK;
+    const tw_status status = n ? build_unit(&u, loop, printed) : TW_OK;
     TWI_UNGUARD(&t->ctx->mem, saved);
     if (status != TW_OK)
         release_all(&u);

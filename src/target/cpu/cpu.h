@@ -49,7 +49,8 @@ void twi_cpu_tool(const twi_cpu *cpu, const char *const *argv, const char *tmpdi
 bool twi_cpu_take_tiles(void);      /* AMX's, of the system for this process; false: refused */
 bool twi_cpu_stopped(twi_cpu *cpu); /* false; diagnostics */
 bool twi_cpu_find_compiler(twi_cpu *cpu); /* once; diagnostics */
-tw_status twi_cpu_build(twi_target *t, const twi_loop *const *loop, unsigned n, twi_module **out);
+tw_status twi_cpu_build(twi_target *t, const twi_loop *const *loop, unsigned n,
+                        const struct twi_printed *printed, twi_module **out);
 void twi_cpu_source(twi_target *t, const twi_loop *loop, twi_sb *out);
 tw_status twi_cpu_launch(twi_module *base, uint32_t func, int64_t grid, const twi_launch *args,
                          char error[TWI_ERROR_TEXT]);

@@ -130,7 +130,9 @@ static tw_status build_unit(unit *u, const twi_loop *const *loop) {
     return TW_OK;
 }
 
-tw_status twi_cuda_build(twi_target *t, const twi_loop *const *loop, unsigned n, twi_module **out) {
+tw_status twi_cuda_build(twi_target *t, const twi_loop *const *loop, unsigned n,
+                         const twi_printed *printed, twi_module **out) {
+    (void)printed;
     unit u = {.c = (twi_cuda *)t, .out = out, .n = n};
     jmp_buf spot, *saved;
     memset(out, 0, n * sizeof(twi_module *));

@@ -102,7 +102,8 @@ twi_cuda_image *twi_cuda_compile(twi_cuda *c, const char *source);
 void twi_cuda_drop_image(twi_cuda *c, twi_cuda_image *image); /* one user less */
 
 /* build.c */
-tw_status twi_cuda_build(twi_target *t, const twi_loop *const *loop, unsigned n, twi_module **out);
+tw_status twi_cuda_build(twi_target *t, const twi_loop *const *loop, unsigned n,
+                         const struct twi_printed *printed, twi_module **out);
 void twi_cuda_source(twi_target *t, const twi_loop *loop, twi_sb *out);
 void twi_cuda_release(twi_module *base);
 bool twi_cuda_figures(const twi_module *m, uint32_t func, twi_code_figures *out); /* false: PTX */

@@ -7,7 +7,9 @@
 
 #include <stdio.h>
 
-static tw_status build(twi_target *t, const twi_loop *const *loop, unsigned n, twi_module **out) {
+static tw_status build(twi_target *t, const twi_loop *const *loop, unsigned n,
+                       const struct twi_printed *printed, twi_module **out) {
+    (void)printed;
     for (unsigned k = 0; k < n; k++) {
         out[k] = twi_mem_get(&t->ctx->mem, sizeof *out[k]);
         *out[k] = (twi_module){t, loop[k]};

@@ -13,7 +13,9 @@ typedef struct {
 
 static twi_null_log *log_of(twi_target *t) { return ((null_target *)t)->log; }
 
-static tw_status build(twi_target *t, const twi_loop *const *loop, unsigned n, twi_module **out) {
+static tw_status build(twi_target *t, const twi_loop *const *loop, unsigned n,
+                       const struct twi_printed *printed, twi_module **out) {
+    (void)printed;
     twi_null_log *log = log_of(t);
     log->builds++;
     memset(out, 0, n * sizeof *out);

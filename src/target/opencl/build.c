@@ -202,7 +202,8 @@ static tw_status make_modules(twi_opencl *t, const twi_loop *const *loop, unsign
 }
 
 tw_status twi_cl_build(twi_target *base, const twi_loop *const *loop, unsigned n,
-                       twi_module **out) {
+                       const twi_printed *printed, twi_module **out) {
+    (void)printed;
     twi_opencl *t = (twi_opencl *)base;
     twi_mem *mem = &base->ctx->mem;
     jmp_buf spot, *saved;

@@ -97,7 +97,8 @@ void twi_cl_send(int fd, const void *at, size_t n);
 enum { TWI_CL_LOG = 4000, TWI_CL_BUILD_MS = 120000 };
 /* A program made and built; NULL: log says why. */
 void *twi_cl_compile(const twi_cl_runtime *rt, const char *source, size_t n, char log[TWI_CL_LOG]);
-tw_status twi_cl_build(twi_target *base, const twi_loop *const *loop, unsigned n, twi_module **out);
+tw_status twi_cl_build(twi_target *base, const twi_loop *const *loop, unsigned n,
+                       const struct twi_printed *printed, twi_module **out);
 void twi_cl_release(twi_module *base);
 void twi_cl_source(twi_target *t, const twi_loop *loop, twi_sb *out);
 

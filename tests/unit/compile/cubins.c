@@ -188,7 +188,7 @@ static void all_kernels_of(const char *arch) {
             add(b, i, types[1] ? types[1] : "bf16");
     }
     twi_target *t = twi_cuda_open(b->ctx, &(twi_cuda_options){&b->where.caps, 0});
-    const tw_status status = t->ops->build(t, b->loop, b->n, module);
+    const tw_status status = t->ops->build(t, b->loop, b->n, NULL, module);
     if (status != TW_OK && strstr(tw_diag_text(b->ctx, false), "cannot be loaded")) {
         print_message("SKIPPED all_kernels: no NVRTC\n");
         skip();

@@ -89,8 +89,7 @@ static float first_of(tw_compiled *c, const twi_printed *printed) {
     twi_module *module = NULL;
     float x[5] = {1}, y[5] = {0};
     int64_t shape[] = {5};
-    c->target->printed = printed;
-    assert_int_equal(c->target->ops->build(c->target, &loop, 1, &module), TW_OK);
+    assert_int_equal(c->target->ops->build(c->target, &loop, 1, printed, &module), TW_OK);
     tw_kernel *kernel = twi_kernel_new(c->target, module, NULL);
     const tw_tensor tx = {
         .data = x, .device = {1, 0}, .rank = 1, .dtype = tw_elem_dtype(TW_F32), .shape = shape};
@@ -114,8 +113,8 @@ static void printed_once(void **state) {
     tw_compiled *c;
     o.build = true;
     assert_int_equal(tw_compile(ctx, ir_of(ctx), &o, &c), TW_OK);
-    assert_ptr_equal(c->target->printed->text, tw_compiled_text(c, TW_STAGE_SOURCE));
-    twi_printed printed = *c->target->printed;
+    assert_ptr_equal(c->path.printed.text, tw_compiled_text(c, TW_STAGE_SOURCE));
+    twi_printed printed = c->path.printed;
     printed.text = text;
     printed.n = strlen(text);
     assert_true(first_of(c, &printed) == 42);

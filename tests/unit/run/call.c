@@ -144,7 +144,7 @@ static int start_on(void **state, int which) {
                              : twi_interp_open(f->ctx, &caps);
     twi_arena_init(&arena, &f->ctx->mem);
     const twi_loop *loop = make_loop(f->ctx, &arena);
-    if (f->target->ops->build(f->target, &loop, 1, &module) != TW_OK)
+    if (f->target->ops->build(f->target, &loop, 1, NULL, &module) != TW_OK)
         print_error("%s", tw_diag_text(f->ctx, false));
     f->kernel = twi_kernel_new(f->target, module, &arena);
     fresh_call(f);

@@ -122,7 +122,7 @@ static tw_status try_build(const fixture *f, const char *compiler, int64_t limit
     twi_target *t =
         twi_cpu_open(f->ctx, &(twi_cpu_options){.compiler = compiler, .limit_ms = limit_ms});
     assert_non_null(t);
-    const tw_status status = t->ops->build(t, &loop, 1, &module);
+    const tw_status status = t->ops->build(t, &loop, 1, NULL, &module);
     if (status == TW_OK) {
         const twi_launch args = {.array = array, .stride = stride, .trip = &trip, .threads = 1};
         assert_int_equal(t->ops->launch(module, 0, 8, &args, error), TW_OK);
@@ -244,7 +244,7 @@ typedef struct {
 static void build_all(attempt *a) {
     const twi_loop *loop = make_loop(a->ctx);
     a->target = twi_cpu_open(a->ctx, NULL);
-    if (a->target && a->target->ops->build(a->target, &loop, 1, &a->module) == TW_OK)
+    if (a->target && a->target->ops->build(a->target, &loop, 1, NULL, &a->module) == TW_OK)
         a->done = true;
 }
 

@@ -66,7 +66,7 @@ static void no_compiler(void **state) {
     ctx->env.nvrtc = "/nowhere/libnvrtc.so.13";
     twi_cuda *c = open_named(ctx, "sm_80");
     twi_module *none = NULL;
-    assert_int_equal(c->base.ops->build(&c->base, NULL, 0, &none), TW_ERR_ENV);
+    assert_int_equal(c->base.ops->build(&c->base, NULL, 0, NULL, &none), TW_ERR_ENV);
     assert_int_equal(ctx->diags.list.at[0].code, TWI_E_NO_NVRTC);
     assert_non_null(strstr(ctx->diags.list.at[0].text, "/nowhere/libnvrtc.so.13"));
     c->base.ops->close(&c->base);

@@ -106,7 +106,7 @@ static void run(twi_target *t, const twi_loop *loop, const kind *k, data *d) {
         .array = arrays, .stride = stride, .shape = shape, .trip = &trip, .threads = 1};
     char error[TWI_ERROR_TEXT] = "";
     twi_module *module = NULL;
-    if (t->ops->build(t, &loop, 1, &module) != TW_OK)
+    if (t->ops->build(t, &loop, 1, NULL, &module) != TW_OK)
         fail_msg("%s", tw_diag_text(t->ctx, false));
     memset(d->r, 0xa5, sizeof d->r);
     const tw_status status = t->ops->run ? t->ops->run(module, 0, &args, error)

@@ -92,7 +92,7 @@ static twi_loop *make_loop(tw_context *ctx, int64_t width, unsigned kind, unsign
 }
 
 static int start(void **state) {
-    fixture *f = calloc(1, sizeof *f);
+    fixture *f = *state = calloc(1, sizeof *f);
     f->ctx = tw_context_create(NULL);
     f->target = twi_cpu_open(f->ctx, NULL);
     if (!f->target)
@@ -100,10 +100,9 @@ static int start(void **state) {
     for (unsigned i = 0; i < WIDTHS; i++)
         for (unsigned kind = 0; kind < KINDS; kind++)
             f->loop[f->n++] = make_loop(f->ctx, widths[i], kind, kind == 1 ? 4 : 16);
-    const tw_status status = f->target->ops->build(f->target, f->loop, f->n, f->module);
+    const tw_status status = f->target->ops->build(f->target, f->loop, f->n, NULL, f->module);
     if (status != TW_OK)
         print_error("%s", tw_diag_text(f->ctx, false));
-    *state = f;
     return status == TW_OK ? 0 : -1;
 }
 

@@ -93,7 +93,7 @@ static int start(void **state) {
     f->target = open_first(f->ctx);
     const twi_loop *loop = add_one(f->ctx);
     *state = f;
-    if (f->target->ops->build(f->target, &loop, 1, &f->module) == TW_OK)
+    if (f->target->ops->build(f->target, &loop, 1, NULL, &f->module) == TW_OK)
         return 0;
     print_error("%s", tw_diag_text(f->ctx, false));
     return -1;
@@ -201,7 +201,7 @@ static void build_log(void **state) {
     const twi_loop *bad = loop;
     twi_module *module = NULL;
     loop->func.at[0].first = zero; /* only what was added */
-    assert_int_equal(f->target->ops->build(f->target, &bad, 1, &module), TW_ERR_ENV);
+    assert_int_equal(f->target->ops->build(f->target, &bad, 1, NULL, &module), TW_ERR_ENV);
     assert_null(module);
     assert_int_equal(tw_diag_get(f->ctx, 0).code, TWI_E_CL_COMPILE);
     assert_non_null(strstr(tw_diag_get(f->ctx, 0).text, "add_one"));

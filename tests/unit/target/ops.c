@@ -404,7 +404,7 @@ static void run_both(kernel *k, twi_target *interp, twi_module *module, const ch
                        .shape = d.shape,
                        .trip = &trip,
                        .threads = 1};
-    assert_int_equal(interp->ops->build(interp, &loop, 1, &reference), TW_OK);
+    assert_int_equal(interp->ops->build(interp, &loop, 1, NULL, &reference), TW_OK);
     (void)interp->ops->run(reference, 0, &args, error); /* masked stores leave elements out */
     args.array = (void *const *)d.array[1];
     const twi_target_ops *ops = module->target->ops;
@@ -426,7 +426,7 @@ static void check_caps(tw_context *ctx, const twi_caps *caps, const char *isa) {
                           ? twi_opencl_open(ctx, caps, 0)
                           : twi_cpu_open(ctx, &(twi_cpu_options){.caps = caps});
     twi_target *interp = twi_interp_open(ctx, caps);
-    const tw_status status = cpu->ops->build(cpu, loop, n, module);
+    const tw_status status = cpu->ops->build(cpu, loop, n, NULL, module);
     if (status != TW_OK)
         print_error("%s", tw_diag_text(ctx, false));
     assert_int_equal(status, TW_OK);
