@@ -83,11 +83,16 @@ static void describe_arrays(twi_func *f, const tw_ir *ir, const uint8_t *layout,
     }
 }
 
+/* Of all its frames. */
+static uint32_t lanes_of(const twi_lowering *w) {
+    return w->vectors ? twi_plan_lanes(w->plan) : w->caps->lane;
+}
+
 /* Lowers what `begin_part` was told of into a function of the module. */
 static void lower_part(twi_lowering *w, twi_loop *loop, uint32_t func) {
     twi_cursor_init(&w->c, loop, func);
     w->c.f->explicit_lanes = w->vectors;
-    w->c.f->lanes = w->vectors ? twi_plan_lanes(w->plan) : w->caps->lane;
+    w->c.f->lanes = lanes_of(w);
     w->c.f->subs = w->subs;
     twi_w_scope_body(w);
     twi_w_settle_barriers(w);
@@ -235,17 +240,14 @@ static bool tally_part(twi_loop *scratch, const part *p, const twi_cutoff *cutof
     const uint32_t func = twi_loop_func(scratch, 0, 0, p->plan->scope), n = p->plan->entry.n;
     describe_arrays(&scratch->func.at[func], p->ir, NULL, n ? &p->plan->entry.at[n - 1] : NULL);
     out->status = scratch->status;
-    out->lanes = w->lanes;
-    out->workers = w->lanes * w->subs;
+    out->lanes = lanes_of(w);
+    out->workers = w->vectors ? 1 : out->lanes * w->subs;
     out->groups = twi_plan_groups(p->plan);
     const bool whole = walk_within(w, scratch, func, cutoff);
     out->built = scratch->func.at[func].ins.n;
-    if (!whole)
-        return false;
-    out->lanes = w->lanes;
-    out->workers = w->lanes * w->subs;
-    twi_features_of_func(&scratch->func.at[func], out);
-    return true;
+    if (whole)
+        twi_features_of_func(&scratch->func.at[func], out);
+    return whole;
 }
 
 void twi_tally(twi_arena *arena, const tw_ir *ir, const twi_caps *caps, const twi_plan *plan,
