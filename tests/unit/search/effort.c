@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * links: front
- * What planning costs, counted: walks and the instructions that they build, for kernels of every
- * family. A bound is about a quarter above what it takes; the default is the first of the list all
- * the same.
+ * What planning costs, counted: walks, the instructions that they build, and memory, for kernels of
+ * every family. A bound is about a quarter above what it takes; the default is the first of the
+ * list all the same.
  */
 #include "base/fs.h"
 #include "lower/lower.h"
@@ -26,7 +26,7 @@ typedef struct {
     const char *kernel, *elem;
     dim dims[3];
     const char *target;
-    uint32_t walks, built; /* at most */
+    uint32_t walks, built, kb; /* at most */
 } row;
 
 #define ROWS(r, w)                                                                                 \
@@ -38,18 +38,18 @@ typedef struct {
         {"M", m}, {"N", n}, { "K", k }                                                             \
     }
 static const row rows[] = {
-    {"residual_layernorm", "f32", ROWS(128, 1024), "cpu-avx512", 70, 14500},
-    {"residual_layernorm", "f32", ROWS(128, 1024), "sm_90a", 34, 6400},
-    {"residual_layernorm", "bf16", ROWS(17, 257), "simt32", 58, 10000},
-    {"softmax", "f32", ROWS(128, 1024), "sm_90a", 15, 2800},
-    {"softmax", "bf16", ROWS(128, 1024), "simt32", 21, 4000},
-    {"row_sum", "f32", ROWS(128, 1024), "sm_90a", 6, 460},
-    {"row_sum", "f32", ROWS(1, 65536), "sm_90a", 62, 3900},
-    {"gelu_residual", "bf16", ROWS(128, 1024), "sm_90a", 30, 960},
-    {"scan", "f32", ROWS(128, 1024), "sm_90a", 22, 1600},
-    {"gemm", "f32", GEMM(512, 512, 512), "sm_90a", 275, 26200},
-    {"gemm", "f32", GEMM(512, 512, 512), "cpu-avx512", 150, 6900},
-    {"gemm", "f32", GEMM(64, 64, 16384), "sm_90a", 575, 45500},
+    {"residual_layernorm", "f32", ROWS(128, 1024), "cpu-avx512", 70, 14500, 1000},
+    {"residual_layernorm", "f32", ROWS(128, 1024), "sm_90a", 34, 6400, 640},
+    {"residual_layernorm", "bf16", ROWS(17, 257), "simt32", 58, 10000, 640},
+    {"softmax", "f32", ROWS(128, 1024), "sm_90a", 15, 2800, 640},
+    {"softmax", "bf16", ROWS(128, 1024), "simt32", 21, 4000, 640},
+    {"row_sum", "f32", ROWS(128, 1024), "sm_90a", 6, 460, 400},
+    {"row_sum", "f32", ROWS(1, 65536), "sm_90a", 62, 3900, 2000},
+    {"gelu_residual", "bf16", ROWS(128, 1024), "sm_90a", 30, 960, 400},
+    {"scan", "f32", ROWS(128, 1024), "sm_90a", 22, 1600, 400},
+    {"gemm", "f32", GEMM(512, 512, 512), "sm_90a", 275, 26200, 3000},
+    {"gemm", "f32", GEMM(512, 512, 512), "cpu-avx512", 150, 6900, 640},
+    {"gemm", "f32", GEMM(64, 64, 16384), "sm_90a", 575, 45500, 5000},
 };
 
 static tw_ir *lifted(tw_context *ctx, const row *r) {
@@ -92,18 +92,22 @@ static bool try_row(const row *r) {
         fail_msg("out of memory");
     tw_ir *ir = lifted(ctx, r);
     assert_true(twi_caps_named(ctx, r->target, &caps));
+    const uint64_t before = ctx->mem.bytes;
     twi_plans *plans = twi_search_default(&ctx->arena, ir, &caps, NULL, &why);
+    const uint64_t kb = (ctx->mem.bytes - before) / 1024;
     assert_non_null(plans);
     uint32_t n = twi_search_list(&ctx->arena, ir, &caps, NULL, 0, &all);
     assert_true(n > 0);
     if (plans->n == 1)
         assert_string_equal(text_of(ctx, plans->ir, &plans->scope[0]),
                             text_of(ctx, all[0].ir, all[0].plan));
-    bool good = plans->walks <= r->walks && plans->built <= r->built;
+    bool good = plans->walks <= r->walks && plans->built <= r->built && kb <= r->kb;
     if (!good || getenv("TW_SHOW"))
-        fprintf(stderr, "%s %s on %s: %u walks (at most %u), %llu instructions (at most %u)\n",
+        fprintf(stderr,
+                "%s %s on %s: %u walks (at most %u), %llu instructions (at most %u), %llu KB (at "
+                "most %u)\n",
                 r->kernel, r->elem, r->target, plans->walks, r->walks,
-                (unsigned long long)plans->built, r->built);
+                (unsigned long long)plans->built, r->built, (unsigned long long)kb, r->kb);
     TWI_UNGUARD(&ctx->mem, saved);
     tw_context_destroy(ctx);
     return good;
