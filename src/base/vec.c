@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Growth of arrays. A vector never holds 2^31 elements or more, so that n + 1 cannot wrap.
+ * Growth of arrays. A vector never holds 2^31 elements or more, so that n + 1 cannot wrap. What it
+ * has room for is not set.
  */
 #include "base/vec.h"
 
@@ -15,7 +16,6 @@ void *twi_vec_grow(twi_arena *a, void *at, uint32_t *cap, uint32_t need, size_t 
     char *p = twi_alloc_raw(a, all, false);
     if (held)
         memcpy(p, at, held);
-    memset(p + held, 0, all - held);
     *cap = grown;
     return p;
 }

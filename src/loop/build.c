@@ -12,8 +12,8 @@
 
 enum {
     BUCKETS = 1024,
-    LOOK = 48,  /* older instructions looked at before giving up */
-    FIRST = 256 /* instructions for which there is room at once */
+    LOOK = 48,   /* older instructions looked at before giving up */
+    FIRST = 1024 /* instructions for which there is room at once */
 };
 
 void twi_loop_array(twi_loop *loop, const tw_ir *ir, uint32_t array) {

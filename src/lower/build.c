@@ -15,7 +15,7 @@ static unsigned even_out(twi_lowering *w, twi_lid *a, unsigned n) {
         if (a[k] && twi_w_count(w, a[k]) > count)
             count = twi_w_count(w, a[k]);
     for (unsigned k = 0; k < n; k++)
-        if (a[k])
+        if (a[k] && twi_w_count(w, a[k]) != count)
             a[k] = twi_w_splat(w, a[k], count);
     return count;
 }
