@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-static const twi_op_info rows[TWI_TILE_END] = {
+const twi_op_info twi_op_rows[TWI_TILE_END] = {
+    [TWI_NOP] = {"nop", 0, TWI_KIND_LEAF, 0, 0, 0},
 #define TWI_OP(NAME, spelling, arity, rule, price, built)                                          \
     [TWI_##NAME] = {spelling, arity, TWI_KIND_LOCAL, TWI_RULE_##rule, TWI_PRICE_##price, built},
 #include "ir/elementwise.def"
@@ -43,14 +44,9 @@ static const elem_row *elem_of(tw_elem elem) {
     return &elems[(unsigned)elem < TW_ELEMS ? (unsigned)elem : 0u];
 }
 
-const twi_op_info *twi_op_row(unsigned op) {
-    static const twi_op_info none = {"nop", 0, TWI_KIND_LEAF, 0, 0, 0};
-    return op < TWI_TILE_END && rows[op].name ? &rows[op] : &none;
-}
-
 twi_op twi_op_named(const char *spelling) {
     for (unsigned op = 1; op < TWI_ELEMENTWISE_END; op++)
-        if (strcmp(rows[op].name, spelling) == 0)
+        if (strcmp(twi_op_rows[op].name, spelling) == 0)
             return (twi_op)op;
     return TWI_NOP;
 }

@@ -77,7 +77,11 @@ typedef struct {
 /* Flags of an order operation (attr): the value before the element; from the last element on. */
 enum { TWI_SCAN_EXCLUSIVE = 1, TWI_SCAN_REVERSE = 2 };
 
-const twi_op_info *twi_op_row(unsigned op);   /* of any tile IR operation */
+extern const twi_op_info twi_op_rows[TWI_TILE_END];        /* TWI_NOP's is that of what is none */
+static inline const twi_op_info *twi_op_row(unsigned op) { /* of any tile IR operation */
+    const twi_op_info *row = &twi_op_rows[op < TWI_TILE_END ? op : TWI_NOP];
+    return row->name ? row : &twi_op_rows[TWI_NOP];
+}
 twi_op twi_op_named(const char *spelling);    /* elementwise rows only; TWI_NOP if unknown */
 const twi_monoid *twi_monoid_of(unsigned op); /* NULL if op is no fold and no scan */
 bool twi_has_bracket(unsigned op);            /* folds and order operations name axes: ins.fold */

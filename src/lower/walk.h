@@ -39,7 +39,7 @@ typedef struct {
     twi_lid a, b, is;
     uint32_t level, before; /* in its chain, + 1 */
 } twi_known;
-#define TWI_KNOWN_CHAINS 256
+#define TWI_KNOWN_CHAINS 1024
 /* Effect numbers of the versions of a stage, which trade places from trip to trip of an axis. */
 typedef struct {
     uint8_t first, n, axis;
