@@ -54,19 +54,19 @@ static unsigned uses(const tw_ir *ir, twi_id v) {
     return n;
 }
 
-twi_id twi_atom_load(const tw_ir *ir, twi_id dot, unsigned k) {
+twi_id twi_atom_operand(const tw_ir *ir, twi_id dot, unsigned k) {
     const twi_id x = twi_arg(ir, dot, k);
     return twi_ins_of(ir, x)->op == TWI_CAST ? twi_arg(ir, x, 0) : x;
 }
 
 bool twi_atom_loads(const tw_ir *ir, twi_id dot) {
-    return twi_ins_of(ir, twi_atom_load(ir, dot, 0))->op == TWI_LOAD &&
-           twi_ins_of(ir, twi_atom_load(ir, dot, 1))->op == TWI_LOAD;
+    return twi_ins_of(ir, twi_atom_operand(ir, dot, 0))->op == TWI_LOAD &&
+           twi_ins_of(ir, twi_atom_operand(ir, dot, 1))->op == TWI_LOAD;
 }
 
 static bool operand_fits(const tw_ir *ir, twi_id dot, unsigned k, const twi_atom_row *row,
                          twi_why *why) {
-    const twi_id x = twi_atom_load(ir, dot, k);
+    const twi_id x = twi_atom_operand(ir, dot, k);
     const twi_ins *i = twi_ins_of(ir, x);
     const char *name = twi_value_name(ir, dot), *operand = twi_value_name(ir, x);
     if (i->op == TWI_NARROW && (tw_elem)i->attr == (tw_elem)row->elem)

@@ -26,7 +26,7 @@ bool twi_atom_has_groups(const twi_atom_row *row); /* several */
 bool twi_atom_fits(const tw_ir *ir, const twi_caps *caps, twi_id dot, unsigned atom, twi_why *why);
 /* What its operand k reads: the load, whose value it may cast to the type of the sum, or what is
  * computed. */
-twi_id twi_atom_load(const tw_ir *ir, twi_id dot, unsigned k);
+twi_id twi_atom_operand(const tw_ir *ir, twi_id dot, unsigned k);
 bool twi_atom_loads(const tw_ir *ir, twi_id dot); /* are both operands loads? */
 /* Number of the axis's atom digit; -1: it has none. */
 int twi_atom_digit(const twi_frame *f, unsigned axis);

@@ -107,7 +107,7 @@ static bool dot_fits(const boxed *b) {
         return false;
     bool staged[2] = {false, false};
     for (unsigned k = 0; k < 2; k++) {
-        const twi_id x = twi_atom_load(ir, b->dot, k), arg = twi_arg(ir, b->dot, k);
+        const twi_id x = twi_atom_operand(ir, b->dot, k), arg = twi_arg(ir, b->dot, k);
         const twi_place *p = twi_plan_place(b->j->p, x), *q = twi_plan_place(b->j->p, arg);
         if (twi_ins_of(ir, x)->op != TWI_LOAD) {
             staged[k] = true;
@@ -123,13 +123,13 @@ static bool dot_fits(const boxed *b) {
         const twi_stage_plan *s = &b->j->p->stage[i];
         bool mine = false;
         for (unsigned k = 0; k < 2; k++)
-            if (s->value == twi_atom_load(ir, b->dot, k))
+            if (s->value == twi_atom_operand(ir, b->dot, k))
                 mine = staged[k] = true;
         if (mine && !stage_fits(b, s))
             return false;
     }
     for (unsigned k = 0; k < 2; k++) {
-        const twi_id x = twi_atom_load(ir, b->dot, k);
+        const twi_id x = twi_atom_operand(ir, b->dot, k);
         if (!pads_fit(b, x, staged[k]))
             return false;
         if (twi_atom_has_groups(b->row) && !staged[k] &&
@@ -167,7 +167,7 @@ static bool axis_fits(const twi_judge *j, unsigned frame, unsigned axis) {
         const bool has = (twi_ins_of(ir, v)->type.axes | twi_fold_axes(ir, v)) >> axis & 1;
         bool own = v == dot;
         for (unsigned k = 0; k < 2; k++)
-            own = own || v == twi_arg(ir, dot, k) || v == twi_atom_load(ir, dot, k);
+            own = own || v == twi_arg(ir, dot, k) || v == twi_atom_operand(ir, dot, k);
         if (has && !own && is_in(j, v, frame))
             return twi_refuse_map(j, axis, m, "an atom digit of %s, but %s runs along %s too",
                                   twi_value_name(ir, dot), twi_value_name(ir, v),

@@ -63,7 +63,7 @@ static bool is_boxed(const twi_view *v, const twi_plan *p, twi_id id) {
     for (uint32_t i = 0; i < p->place.n; i++)
         for (unsigned k = 0; k < 2 && twi_atom_row_of(p->place.at[i].atom)->k > 1; k++)
             is = is || id == twi_arg(v->ir, p->place.at[i].value, k) ||
-                 id == twi_atom_load(v->ir, p->place.at[i].value, k);
+                 id == twi_atom_operand(v->ir, p->place.at[i].value, k);
     return is;
 }
 

@@ -88,7 +88,7 @@ static bool columns_are_whole(const boxed *b) {
 }
 
 static bool place(const boxed *b, unsigned k) {
-    const twi_id x = twi_atom_load(b->v->ir, b->dot, k);
+    const twi_id x = twi_atom_operand(b->v->ir, b->dot, k);
     twi_place *place = twi_plan_set_place(b->v->arena, b->p, x);
     if (twi_ins_of(b->v->ir, x)->op != TWI_LOAD) {
         place->to = (uint8_t)(b->frame + 1u);

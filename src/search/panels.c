@@ -117,7 +117,8 @@ static void offer(twi_offers *o, const twi_matrix *x, const panels *t, twi_id lo
     if (t->packed)
         pack(p, x, load, t->near ? 0 : AHEAD);
     const twi_atom_row *atom = twi_atom_row_of(t->atom);
-    const twi_id rows_load = twi_atom_load(v->ir, x->dot, load == twi_atom_load(v->ir, x->dot, 0));
+    const twi_id rows_load =
+        twi_atom_operand(v->ir, x->dot, load == twi_atom_operand(v->ir, x->dot, 0));
     if (twi_atom_has_groups(atom) && !twi_lies_in_boxes(v, x, rows_load, atom->k))
         pack_rows(p, x, rows_load);
     twi_offer(o, "matrix", p);
@@ -209,7 +210,8 @@ static void offer_strip(twi_offers *o, const twi_matrix *x, const panels *t, twi
     const twi_view *v = o->view;
     const int64_t box = twi_atom_row_of(t->atom)->k, boxes = v->axis[x->k].extent / box;
     const int64_t columns = twi_cdiv(v->axis[x->n].extent, t->rn * v->caps->lane);
-    const twi_id rows_load = twi_atom_load(v->ir, x->dot, load == twi_atom_load(v->ir, x->dot, 0));
+    const twi_id rows_load =
+        twi_atom_operand(v->ir, x->dot, load == twi_atom_operand(v->ir, x->dot, 0));
     const twi_cut_numbers m = {.rows = 1, .unroll = t->rm},
                           n = {.rows = twi_cdiv(columns, twi_cdiv(columns, t->columns)),
                                .unroll = t->rn,
@@ -250,14 +252,15 @@ static int64_t element_bytes(const twi_view *v, twi_id load) {
  * lie in the array. */
 static bool makes_strips(const twi_view *v, const twi_matrix *x, const panels *t, twi_id load) {
     const twi_atom_row *row = twi_atom_row_of(t->atom);
-    const twi_id rows_load = twi_atom_load(v->ir, x->dot, load == twi_atom_load(v->ir, x->dot, 0));
+    const twi_id rows_load =
+        twi_atom_operand(v->ir, x->dot, load == twi_atom_operand(v->ir, x->dot, 0));
     const twi_ins *rows = twi_ins_of(v->ir, rows_load);
     const uint64_t box = UINT64_C(1) << x->m | UINT64_C(1) << x->k;
     if (!t->deep || rows->op != TWI_LOAD || rows->nargs || (rows->type.axes & box) != box)
         return false;
     if (!t->atom)
         return fits_registers(v, t->rm, t->rn) &&
-               twi_arg(v->ir, x->dot, 0) == twi_atom_load(v->ir, x->dot, 0);
+               twi_arg(v->ir, x->dot, 0) == twi_atom_operand(v->ir, x->dot, 0);
     return takes(v, x, t->atom) && twi_atom_has_groups(row) && t->rm <= 32 && t->rn <= 2 &&
            twi_lies_in_boxes(v, x, rows_load, row->k);
 }

@@ -41,7 +41,7 @@ static bool draw_atom(twi_draw *d, twi_id dot, unsigned atom) {
     twi_view_finish(d->v, d->p);
     const uint8_t stages = d->p->stages;
     for (unsigned k = 0; drawn && twi_atom_has_groups(twi_atom_row_of(atom)) && k < 2; k++)
-        twi_draw_stage(d, twi_atom_load(d->v->ir, dot, k)); /* the one with lanes stays */
+        twi_draw_stage(d, twi_atom_operand(d->v->ir, dot, k)); /* the one with lanes stays */
     if (drawn && twi_draw_legal(d))
         return true;
     d->p->stages = stages;
@@ -170,7 +170,7 @@ static void draw_maker(twi_draw *d, twi_id x) {
  * makes it, loads from stages or as they lie. */
 static void draw_operands(twi_draw *d, twi_id dot, unsigned frame, unsigned rows) {
     for (unsigned k = 0; k < 2; k++) {
-        const twi_id x = twi_atom_load(d->v->ir, dot, k);
+        const twi_id x = twi_atom_operand(d->v->ir, dot, k);
         const twi_ins *i = twi_ins_of(d->v->ir, x);
         twi_place *place = twi_plan_set_place(d->v->arena, d->p, x);
         twi_stage_plan plain;
@@ -225,7 +225,7 @@ static bool draw_apart(twi_draw *d, twi_id dot, unsigned atom, unsigned rows) {
 }
 
 static bool is_computed(const twi_draw *d, twi_id dot, unsigned k) {
-    return twi_ins_of(d->v->ir, twi_atom_load(d->v->ir, dot, k))->op != TWI_LOAD;
+    return twi_ins_of(d->v->ir, twi_atom_operand(d->v->ir, dot, k))->op != TWI_LOAD;
 }
 
 static unsigned fitting_atom(twi_draw *d, twi_id dot) {
@@ -246,7 +246,7 @@ void twi_draw_chain(twi_draw *d) {
         const twi_id dot = v->all.at[i];
         for (unsigned k = 0; twi_ins_of(v->ir, dot)->op == TWI_DOT && k < 2; k++)
             if (is_computed(d, dot, k) && fitting_atom(d, dot))
-                x = twi_atom_load(v->ir, dot, k);
+                x = twi_atom_operand(v->ir, dot, k);
     }
     const twi_plan was = copied(d, d->p);
     for (unsigned t = 0; x && t < TWI_DRAW_TRIES; t++) {
