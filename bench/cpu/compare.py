@@ -25,6 +25,7 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 sys.dont_write_bytecode = True
@@ -164,7 +165,9 @@ class Aside:
     def __init__(self, make):
         self.end, end = os.pipe()
         sys.stdout.flush()
-        self.child = os.fork()
+        with warnings.catch_warnings():  # that others' threads are not there: the child calls the oracle alone
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self.child = os.fork()
         if self.child == 0:
             try:
                 os.write(end, make().encode()[:4096])
