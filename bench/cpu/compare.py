@@ -69,7 +69,7 @@ def find_peers():
     return module
 
 
-def settings(*values):
+def sets(*values):
     return [word for some in values for name, value in some.items() for word in ("--set", f"{name}={value}")]
 
 
@@ -78,7 +78,7 @@ def tuned(tw, case, threads, notes):
     if not TUNE_S:
         return None
     tool = os.environ.get("TW_TOOL") or os.path.join(os.path.dirname(tw.path), "tilewright")
-    words = [tool, "tune", kernel_file(case), *settings(case.types, case.dims, case.scalars), "--threads", str(threads), "--budget",
+    words = [tool, "tune", kernel_file(case), *sets(case.types, case.dims, case.scalars), "--threads", str(threads), "--budget",
              f"{TUNE_S * 1000:.0f}ms", "--store", os.path.join(STATE, "store"), "--json"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     try:
@@ -121,7 +121,7 @@ class Ours:
     def exported(self, case, plan):
         given = {**{f"n_{name}": value for name, value in case.dims.items()}, **{f"s_{name}": value for name, value in case.scalars.items()},
                  **{f"a_{name}": x.address for name, x in self.arrays.by_name.items()}}
-        return exported.entry(kernel_file(case), settings(case.types, case.dims), plan, given)
+        return exported.entry(kernel_file(case), sets(case.types, case.dims), plan, given)
 
     def threads(self, count):
         self.call.raw.threads = count

@@ -17,6 +17,7 @@ class Failed(Exception):
 
 
 def run(*words):
+    """Its output. A BLAS in it has one thread."""
     done = subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
     if done.returncode:
         raise Failed(f"{os.path.basename(words[0])} {words[1]}: exit {done.returncode}: {(done.stderr or done.stdout).strip()[:400]}")

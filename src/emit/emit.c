@@ -134,6 +134,7 @@ static unsigned repeats(const twi_func *f, twi_lid loop) {
     return times;
 }
 
+/* Does the body touch slots? */
 static bool keeps(const twi_func *f, twi_lid first) {
     bool any = false;
     for (twi_lid v = first; v && !any; v = f->ins.at[v].next) {
@@ -151,7 +152,9 @@ static unsigned copies(const twi_func *f, twi_lid loop) {
     const twi_lins *ins = &f->ins.at[loop];
     const uint64_t n = weight(f, ins->body);
     unsigned times = ins->attr;
-    while (f->explicit_lanes && times > LEAST && n * times > LIGHT && !keeps(f, ins->body))
+    if (!f->explicit_lanes || keeps(f, ins->body))
+        return times;
+    while (times > LEAST && n * times > LIGHT)
         times /= 2;
     return times;
 }

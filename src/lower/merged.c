@@ -5,11 +5,6 @@
  */
 #include "lower/walk.h"
 
-bool twi_is_merged(const tw_ir *ir, twi_id fold) {
-    unsigned op = twi_ins_of(ir, fold)->op;
-    return op == TWI_LOGSUMEXP || op == TWI_MOMENTS;
-}
-
 static bool is_moments(const twi_lowering *w, const twi_fold *f) {
     return twi_ins_of(w->ir, f->id)->op == TWI_MOMENTS;
 }

@@ -419,7 +419,6 @@ twi_lid twi_scan_combine(const twi_scan *s, twi_lid a, twi_lid b);
 void twi_scan_canonical(const twi_scan *s); /* scan_canonical.c: of the row at the open digits */
 
 /* ---- merged.c: folds of several results ---- */
-bool twi_is_merged(const tw_ir *ir, twi_id fold);
 bool twi_merged_even(const twi_lowering *w, const twi_fold *f);
 twi_state twi_merged_identity(twi_lowering *w, const twi_fold *f);
 twi_state twi_merged_element(twi_lowering *w, const twi_fold *f, twi_lid x);

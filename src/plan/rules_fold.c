@@ -327,7 +327,7 @@ static bool split_fold_fits(const twi_judge *j, twi_id v) {
     unsigned order = ins->order == TWI_ORDER_DEFAULT ? j->ir->order : ins->order;
     if (!twi_axis_span(j->ir, j->split, &n) || n < 1)
         return refuse_fold(j, v, j->split, m, "only an extent known here, of 1 or more, is split");
-    if (!twi_may_split(j->ir, v))
+    if (twi_is_merged(j->ir, v))
         return refuse_fold(j, v, j->split, m, "merged folds are not split yet") ||
                twi_refused_for(j->why, TWI_WHY_LATER);
     if (twi_fold_chains(j->ir, v))

@@ -113,6 +113,11 @@ bool twi_fold_subs_in_tree(const tw_ir *ir, const twi_frame *f, twi_id v) {
     return n > 8;
 }
 
+bool twi_is_merged(const tw_ir *ir, twi_id fold) {
+    const unsigned op = twi_ins_of(ir, fold)->op;
+    return op == TWI_LOGSUMEXP || op == TWI_MOMENTS;
+}
+
 bool twi_fold_rounds(const tw_ir *ir, twi_id v) {
     const twi_ins *ins = twi_ins_of(ir, v);
     if (!twi_has_bracket(ins->op))

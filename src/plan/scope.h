@@ -37,6 +37,7 @@ uint64_t twi_fold_axes(const tw_ir *ir,
                        twi_id v); /* set of axes that it consumes; 0 for what is no fold */
 /* Does its grouping show in its bits: a float fold or scan that is not order-free? */
 bool twi_fold_rounds(const tw_ir *ir, twi_id v);
+bool twi_is_merged(const tw_ir *ir, twi_id fold); /* a fold of several results (pass/merge.c) */
 /* Is it one chain over ascending or descending positions (left, right; canonical dots)? */
 bool twi_fold_chains(const tw_ir *ir, twi_id v);
 /* A canonical sum or product whose elements come one after the other: over several axes, an extent

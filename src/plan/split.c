@@ -12,11 +12,6 @@ unsigned twi_split_axis(const tw_ir *ir, const twi_plan *p) {
     return 0;
 }
 
-bool twi_may_split(const tw_ir *ir, twi_id fold) {
-    const unsigned op = twi_ins_of(ir, fold)->op;
-    return op != TWI_LOGSUMEXP && op != TWI_MOMENTS;
-}
-
 unsigned twi_fold_states(const tw_ir *ir, twi_id fold) {
     return twi_monoid_of(twi_ins_of(ir, fold)->op)->states;
 }

@@ -20,8 +20,6 @@ void twi_split_needs(twi_arena *arena, const tw_ir *ir, const twi_plan *p, twi_i
  * state k of the n-th split fold: ir->array.n + (states of the folds before) + k, dimensions: part,
  * then the fold's own axes. NULL: nothing is split, or an extent is no number. */
 tw_ir *twi_split_ir(twi_arena *arena, const tw_ir *ir, const twi_plan *p);
-/* Can groups share the fold? Merged folds cannot yet. */
-bool twi_may_split(const tw_ir *ir, twi_id fold);
 /* Numbers that a partial result of the fold consists of. */
 unsigned twi_fold_states(const tw_ir *ir, twi_id fold);
 

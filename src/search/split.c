@@ -72,13 +72,14 @@ static twi_plan *best_second(const twi_view *v, second *s, const twi_plan *p, do
     return s->best;
 }
 
-/* Can its groups share all folds that it splits? */
+/* Can its groups share all folds that it splits? Merged ones they cannot yet (plan/rules_fold.c).
+ */
 static bool is_possible(const twi_view *v, const twi_plan *p) {
     twi_id_list folds = {0};
     bool all = true;
     twi_split_folds(v->arena, v->ir, p, &folds);
     for (uint32_t k = 0; k < folds.n; k++)
-        all = all && twi_may_split(v->ir, folds.at[k]);
+        all = all && !twi_is_merged(v->ir, folds.at[k]);
     return all;
 }
 
